@@ -1,0 +1,17 @@
+# Fails when a source of ROOM includes a room that is neither itself, base nor ALLOWED.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB_RECURSE sources ${ROOT}/${ROOM}/*.h ${ROOT}/${ROOM}/*.cpp)
+set(wrong "")
+foreach(source IN LISTS sources)
+  file(STRINGS ${source} includes REGEX "^#include \"[a-z_]+/")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([a-z_]+)/.*" "\\1" included "${line}")
+    if(NOT included STREQUAL ROOM AND NOT included STREQUAL "base"
+       AND NOT included IN_LIST ALLOWED)
+      string(APPEND wrong "\n  ${source}: ${line}")
+    endif()
+  endforeach()
+endforeach()
+if(wrong)
+  message(FATAL_ERROR "${ROOM} may include only itself, base, ${ALLOWED}:${wrong}")
+endif()

@@ -1,0 +1,102 @@
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "base/units.h"
+
+namespace isochrone {
+namespace {
+
+TEST_SUITE("base/unit") {
+  TEST_CASE("money is rounded to the micro-dollar and printed with separators") {
+    CHECK(usd(1.0000005).count() == 1000001);
+    CHECK(to_text(usd(1234567.4)) == "$1,234,567");
+    CHECK(to_text(usd(-12.345)) == "-$12.35");
+    CHECK_THROWS_AS(usd(1e300), std::invalid_argument);
+  }
+
+  TEST_CASE("a month has 730 hours") {
+    CHECK(per_month(usd_per_hour(2.0)) == usd(1460.0));
+  }
+
+  TEST_CASE("a misspelt word finds its neighbour, an unlike word finds none") {
+    const std::vector<std::string> known{"residency", "resilience", "regions"};
+
+    CHECK(nearest("residancy", known) == "residency");
+    CHECK_FALSE(nearest("qq", known).has_value());
+  }
+
+  TEST_CASE("a fault is shown with its line and a caret under its column") {
+    const Diagnostic fault{Severity::kError, {"a.yaml", 2, 3}, "bad", "try b"};
+
+    CHECK(render(fault, "x\n  yy\n") ==
+          "a.yaml:2:3: error: bad; try b\n    yy\n    ^");
+  }
+
+  // FIPS 180-2, appendix B.1: the digest of "abc".
+  TEST_CASE("sha256 gives the published digest of abc") {
+    CHECK(sha256("abc") ==
+          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  }
+
+  TEST_CASE("a random stream depends on its name and index alone") {
+    Rng root(42);
+    Rng first = root.stream("arrivals", 7);
+    root.next();
+
+    Rng again = root.stream("arrivals", 7);
+    CHECK(first.next() == again.next());
+    CHECK(root.stream("arrivals", 8).next() != root.stream("arrivals", 7).next());
+  }
+
+  // Gamma with shape k and scale s has mean k s and variance k s^2; 200,000 draws put
+  // the mean of shape 10.5 (variance 10.5) within 5 * sqrt(10.5 / 2e5) = 0.037.
+  TEST_CASE("gamma draws have the mean of their law") {
+    Rng rng(1);
+    double sum = 0;
+    for (int i = 0; i < 200000; ++i) sum += rng.gamma(10.5, 1.0);
+
+    CHECK(sum / 200000 == doctest::Approx(10.5).epsilon(0.037 / 10.5));
+  }
+
+  TEST_CASE("parallel results stand in the order of their index") {
+    const auto squares = parallel_map(100, [](std::size_t i) { return i * i; });
+
+    for (std::size_t i = 0; i < 100; ++i) CHECK(squares[i] == i * i);
+  }
+
+  TEST_CASE("the failure with the lowest index is the one that is thrown") {
+    CHECK_THROWS_WITH(parallel_for_each_index(
+                          50,
+                          [](std::size_t i) {
+                            if (i % 10 == 3) throw std::runtime_error(std::to_string(i));
+                          }),
+                      "3");
+  }
+
+  TEST_CASE("a csv cell keeps commas, quotes and its place") {
+    const CsvTable table = CsvTable::parse("a,b\n1,\"x, \"\"y\"\"\"\n", "t.csv", {"a"});
+
+    CHECK(table.text(0, "b") == "x, \"y\"");
+    CHECK(table.position(0, "b").line == 2);
+    CHECK(table.position(0, "b").column == 3);
+  }
+
+  TEST_CASE("every fault of a csv file is told at once") {
+    CHECK_THROWS_WITH_AS(CsvTable::parse("a,a\n1\n", "t.csv", {"b"}),
+                         "t.csv:1:1: error: column \"b\" is missing\n"
+                         "t.csv:1:3: error: column \"a\" appears twice\n"
+                         "t.csv:2:1: error: row has 1 cells, the header has 2",
+                         InputError);
+  }
+}
+
+}  // namespace
+}  // namespace isochrone
