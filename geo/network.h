@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "geo/place.h"
+
+namespace isochrone::geo {
+
+/// Provider backbone (site to site) or public Internet (user to site): two calibrations.
+enum class Regime { kBackbone, kPublic };
+
+/// Where an RTT comes from. A plan says it for each.
+enum class RttBasis { kModelled, kMeasured, kSatellite };
+
+/// A cable segment or a land link between two hubs.
+struct Link {
+  std::string name;  ///< cable system, or "land"
+  std::string from;  ///< hub names
+  std::string to;
+  double route_km = 0;
+  bool submarine = false;
+  std::vector<std::string> chokepoints;
+  /// Transit policy: multiplies the length when paths are compared, never the time.
+  /// 1 = carries transit freely; larger = traffic avoids it; with a reason in the table.
+  double policy_weight = 1;
+};
+
+struct Hub {
+  std::string name;
+  CountryCode country;
+  Coordinates at;
+};
+
+/// One directed measurement between two named places.
+struct MeasuredRtt {
+  Endpoint from;
+  Endpoint to;
+  Regime regime = Regime::kBackbone;
+  Micros rtt{0};
+};
+
+/// RTT = 2 * km / 204190 km/s * stretch + constant, per regime; see geo/MODEL.md.
+struct RegimeCoefficients {
+  double stretch = 1;
+  double constant_ms = 0;
+  /// Short pairs: path km is at most cap_factor * great circle + cap_km below
+  /// cap_until_km of great circle.
+  double cap_until_km = 600;
+  double cap_factor = 1.35;
+  double cap_km = 60;
+};
+
+struct NetworkTables {
+  std::vector<Hub> hubs;
+  std::vector<Link> links;  ///< in service only
+  std::vector<MeasuredRtt> measured;
+  RegimeCoefficients backbone;
+  RegimeCoefficients public_internet;
+};
+
+struct RttEntry {
+  Micros rtt{0};
+  RttBasis basis = RttBasis::kModelled;
+};
+
+/// RTTs from every row endpoint to every column endpoint. Not promised: symmetry (only
+/// the modelled part is symmetric) and the triangle inequality.
+class RttMatrix {
+ public:
+  RttMatrix() = default;
+  RttMatrix(std::size_t rows, std::size_t columns, std::vector<RttEntry> row_major);
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  const RttEntry& at(std::size_t row, std::size_t column) const {
+    return entries_[row * columns_ + column];
+  }
+
+ private:
+  std::size_t rows_ = 0;
+  std::size_t columns_ = 0;
+  std::vector<RttEntry> entries_;
+};
+
+/// One piece of a route; the pieces' times sum exactly to the RTT.
+struct Hop {
+  std::string what;  ///< "tail", cable name, "land", "regime constant", "satellite"
+  std::string from;
+  std::string to;
+  double km = 0;
+  Micros rtt{0};  ///< this piece's share, there and back
+};
+
+struct Route {
+  std::vector<Hop> hops;
+  RttEntry total;
+  double great_circle_km = 0;
+};
+
+/// The physical network with its two calibrations. Immutable: any number of threads may
+/// share one.
+class NetworkModel {
+ public:
+  /// `cuts`: `chokepoint/NAME`, `cable/NAME`, `link/A-B`, `country/CC`. Throws
+  /// std::invalid_argument that names an unknown cut (and the nearest known one), an
+  /// unknown hub of a link, or an isolated hub.
+  explicit NetworkModel(NetworkTables tables, std::span<const std::string> cuts = {});
+  ~NetworkModel();
+  NetworkModel(NetworkModel&&) noexcept;
+  NetworkModel& operator=(NetworkModel&&) noexcept;
+
+  /// Modelled and, within its own regime, measured RTTs. O(distinct hubs * E log V).
+  /// An endpoint farther than 400 km from any hub goes by satellite (+600 ms).
+  RttMatrix rtts(Regime regime, std::span<const Endpoint> from,
+                 std::span<const Endpoint> to) const;
+
+  /// Hop by hop; route().total equals the entry that rtts() gives for the pair.
+  Route route(Regime regime, const Endpoint& from, const Endpoint& to) const;
+
+  /// True if the endpoint is within 400 km of a hub.
+  bool reaches_hub(const Endpoint& endpoint) const;
+
+  /// Everything that may be named in a cut, sorted.
+  std::vector<std::string> cut_names() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace isochrone::geo

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/units.h"
+#include "datasets/catalog.h"
+#include "scenarios/scenario.h"
+
+namespace isochrone::scenarios {
+
+using CandidateId = Id<struct CandidateTag>;
+
+/// What a price rests on, best first. kDiscounted: an on-demand price less an assumed
+/// discount.
+enum class PriceBasis { kQuote, kSite, kProviderArea, kProviderList, kDiscounted, kBuilt };
+std::string to_text(PriceBasis basis);
+
+/// GPUs that can be rented (or built) at a site on one set of terms. GPUs come in groups
+/// of `shape_gpus`; the price belongs to the shape.
+struct Offer {
+  datasets::GpuId gpu;
+  int shape_gpus = 1;
+  std::string term;  ///< on_demand | reserved_1y | spot | built | kept
+  PriceBasis basis = PriceBasis::kProviderList;
+  /// Per GPU-hour as listed (after an assumed discount); for built: bill / 730.
+  MicroUsdPerHour price;
+  /// Per GPU and mean month of the horizon, all that is paid: a commitment to its end
+  /// even past the horizon, a purchase by amortisation, power and operations.
+  MicroUsd bill_gpu_month;
+  /// In the objective only, per GPU and month: the unamortised rest of a purchase less
+  /// its resale, exit cost if assumed.
+  MicroUsd extra_gpu_month;
+  /// The bill at the low and the high end of the estimate; equal where none is made.
+  MicroUsd bill_low_gpu_month;
+  MicroUsd bill_high_gpu_month;
+  std::optional<std::int64_t> stock_gpus;  ///< nullopt: unlimited
+  int lead_time_days = 0;
+  bool infiniband = false;
+  bool recalled = false;   ///< rests on a row from memory: warn if it binds
+  std::string source;      ///< where the price was seen, or how it was made
+  std::string arithmetic;  ///< `6.88 $/h x 730 h x (1 - 0.35)`
+};
+
+struct CandidateSite {
+  std::string id;  ///< provider/region
+  std::string provider;
+  datasets::Tier tier = datasets::Tier::kCloud;
+  datasets::SiteClass site_class = datasets::SiteClass::kRentable;
+  std::string location;  ///< location id; failure domain
+  geo::Endpoint endpoint;
+  std::vector<Offer> offers;  ///< sorted by (gpu, shape, term)
+  datasets::EgressPrice egress;
+  MicroUsd fixed_month;
+  bool pinned = false;
+  std::int64_t pinned_min_gpus = 0;
+  std::optional<datasets::GpuId> pinned_gpu;
+};
+
+struct Candidates {
+  IdVector<CandidateId, CandidateSite> sites;  ///< sorted by id
+  std::map<std::string, int> fell_away;        ///< reason -> number of sites
+  std::map<std::string, MicroUsd> premium;     ///< provider -> premium, per month
+  std::vector<std::string> notes;              ///< what was assumed
+};
+
+/// Everything that may be rented or built in this scenario, with its price. A price that
+/// is not known never becomes zero: the offer is absent and the reason counted.
+Candidates find_candidates(const Scenario& scenario, const datasets::Catalog& catalog);
+
+}  // namespace isochrone::scenarios

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/deployment.h"
+#include "sim/histogram.h"
+
+namespace isochrone::sim {
+
+enum class Verdict { kMet, kMissed, kNotShown };
+std::string to_text(Verdict verdict);
+
+/// Means of the parts of TTFT over a cell; they sum to the mean TTFT exactly (integer
+/// sums). Decode is the rest of E2E.
+struct LatencySplit {
+  Nanos connection{0};  ///< round trips beyond the first
+  Nanos last_mile{0};
+  Nanos wan{0};
+  Nanos transfer{0};
+  Nanos front_end{0};
+  Nanos queue{0};
+  Nanos prefill{0};
+  Nanos decode{0};
+};
+
+/// Attainment of one objective in one cell: (workload, region) x {the three worst blocks,
+/// each; rest of day}.
+struct Cell {
+  std::size_t workload = 0;
+  scenarios::RegionId region;
+  std::string hours;  ///< "14 UTC", or "other hours"
+  Objective objective;
+  std::uint64_t requests = 0;    ///< measured
+  std::uint64_t unfinished = 0;  ///< given up; counted as missed
+  double attained = 0;           ///< estimate of P(within the limit)
+  double low = 0;                ///< one-sided 95 % limits
+  double high = 0;
+  Verdict verdict = Verdict::kNotShown;
+  Nanos at_percentile{0};        ///< the metric's value at the objective's percentile
+  LatencySplit mean;
+};
+
+struct SimulationSettings {
+  std::uint64_t seed = 42;
+  std::int64_t max_requests = 10'000'000;
+  int blocks = 24;
+  std::string stream_name = "validation";  ///< "training" for table correction
+};
+
+struct SimulationResult {
+  std::vector<Cell> cells;
+  std::uint64_t simulated_requests = 0;
+};
+
+/// Lives through the deployment. The same result at any thread count.
+SimulationResult simulate(const Deployment& deployment,
+                          const SimulationSettings& settings);
+
+/// One pool alone under a modulated stream of mean rate `load`: the share of requests
+/// that wait longer than `budget` for admission, with the half width of its 95 %
+/// interval. For the correction of capacity tables.
+struct WaitShare {
+  double share = 0;
+  double half_width = 0;
+  std::uint64_t requests = 0;
+};
+WaitShare measure_wait(const PoolKind& kind, std::int64_t replicas, MicroRps load,
+                       const scenarios::Modulation& modulation, Nanos budget,
+                       std::uint64_t requests, std::uint64_t seed);
+
+}  // namespace isochrone::sim
