@@ -1,0 +1,142 @@
+#include "place/plan_file/show.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "place/plan_file/table.h"
+
+namespace isochrone::place {
+namespace {
+
+std::string money(std::int64_t usd_micro) { return to_text(MicroUsd::of(usd_micro)); }
+
+std::string people(double users) {
+  return users >= 1e6 ? fmt::format("{:.2f} M", users / 1e6)
+                      : fmt::format("{:.0f}", users);
+}
+
+std::string head(const plan::Plan& plan) {
+  std::string out = fmt::format("{}: {}\n", plan.scenario(), plan.status());
+  if (plan.status() != "planned") return out;
+  const plan::Totals& totals = plan.totals();
+  const plan::Bound& bound = plan.bound();
+  out += fmt::format("  bill        {} a month", money(totals.bill_usd_micro()));
+  if (totals.bill_low_usd_micro() != totals.bill_high_usd_micro()) {
+    out += fmt::format(" ({} to {})", money(totals.bill_low_usd_micro()),
+                       money(totals.bill_high_usd_micro()));
+  }
+  out += fmt::format(", {} over the horizon\n", money(totals.horizon_usd_micro()));
+  if (totals.objective_usd_micro() != totals.bill_usd_micro()) {
+    out += fmt::format("  objective   {} a month, with premiums and penalties\n",
+                       money(totals.objective_usd_micro()));
+  }
+  out += fmt::format("  bound       {} a month: gap {:.2f} %, {:.1f} replicas\n",
+                     money(bound.objective_usd_micro()),
+                     static_cast<double>(bound.gap_ppm()) / 1e4, bound.gap_replicas());
+  if (!bound.refers_to().empty()) {
+    out += fmt::format("              of {}\n", bound.refers_to());
+  }
+  out += fmt::format("  hardware    {} GPUs, {} replicas, {} sites\n", totals.gpus(),
+                     totals.replicas(), plan.sites_size());
+  if (totals.users_asked() > 0) {
+    out += fmt::format("  users       {} served of {} asked\n",
+                       people(totals.users_served()), people(totals.users_asked()));
+  }
+  return out;
+}
+
+std::string pools(const plan::Plan& plan) {
+  TextTable table({"site", "city", "in", "workload", "GPUs", "tp", "prec", ">batch",
+                   ">wait ms", ">n", "term", "price", ">$/month", ">use"});
+  for (const plan::Pool& pool : plan.pools()) {
+    if (pool.site() >= static_cast<std::uint32_t>(plan.sites_size())) continue;
+    const plan::Site& site = plan.sites(static_cast<int>(pool.site()));
+    table.add({site.name(), site.city(), site.country(), pool.workload(),
+               fmt::format("{} {}", pool.gpus(), pool.gpu()),
+               fmt::to_string(pool.tensor_parallel()), pool.precision(),
+               fmt::to_string(pool.max_num_seqs()),
+               fmt::format("{:g}", pool.wait_budget_ms()),
+               fmt::to_string(pool.replicas()), pool.term(), pool.price_basis(),
+               money(pool.gpus() * pool.bill_usd_micro_per_gpu_month()),
+               fmt::format("{:.0f} %", 100 * pool.peak_utilisation())});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string bill(const plan::Plan& plan) {
+  TextTable table({"bill line", "of", ">$/month", "how"});
+  for (const plan::BillLine& line : plan.bill()) {
+    table.add({line.kind() + (line.in_bill() ? "" : " (not billed)"),
+               line.site().empty() ? line.what() : line.site(), money(line.usd_micro()),
+               line.arithmetic()});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string spend(const plan::Plan& plan) {
+  if (plan.spend().empty()) return "";
+  std::string out = "\nspend rests on:";
+  double guessed = 0;
+  const char* separator = " ";
+  for (const plan::SpendShare& share : plan.spend()) {
+    out += fmt::format("{}{} {:.0f} %", separator, share.basis(), 100 * share.share());
+    separator = ", ";
+    if (share.basis() == "built" || share.basis() == "discounted") {
+      guessed += share.share();
+    }
+  }
+  out += '\n';
+  if (guessed > 0.5) out += "more than half of the spend is estimated\n";
+  return out;
+}
+
+std::string cells(const plan::Plan& plan) {
+  TextTable table({"workload", "region", "hours", "objective", ">limit ms",
+                   ">at percentile", ">within", ">low", ">high", "verdict"});
+  for (const plan::Cell& cell : plan.cells()) {
+    table.add({cell.workload(), cell.region(), cell.hours(), cell.objective(),
+               fmt::format("{:g}", cell.limit_ms()),
+               fmt::format("{:.1f}", cell.at_percentile_ms()),
+               fmt::format("{:.2f} %", 100 * cell.attained()),
+               fmt::format("{:.2f}", 100 * cell.low()),
+               fmt::format("{:.2f}", 100 * cell.high()), cell.verdict()});
+  }
+  return table.empty()
+             ? ""
+             : fmt::format("\n{}{} requests simulated, {} losses drilled\n",
+                           table.text(), plan.simulated_requests(), plan.drills_size());
+}
+
+template <class Lines>
+std::string list(const char* heading, const Lines& lines) {
+  if (lines.empty()) return "";
+  std::string out = fmt::format("\n{}\n", heading);
+  for (const std::string& line : lines) out += fmt::format("  - {}\n", line);
+  return out;
+}
+
+std::string conflicts(const plan::Plan& plan) {
+  std::string out;
+  for (const plan::Conflict& conflict : plan.conflicts()) {
+    out += fmt::format("\n{}: {}\n", conflict.kind(), conflict.text());
+    for (const std::string& line : conflict.lines()) out += fmt::format("  {}\n", line);
+    if (!conflict.populations().empty()) {
+      out += fmt::format("  concerns {}\n", fmt::join(conflict.populations(), ", "));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string show_plan(const plan::Plan& plan) {
+  return head(plan) + conflicts(plan) + pools(plan) + bill(plan) + spend(plan) +
+         cells(plan) + list("warnings", plan.warnings()) +
+         list("assumed", plan.assumptions());
+}
+
+}  // namespace isochrone::place
