@@ -11,7 +11,8 @@
 
 namespace isochrone::geo {
 
-/// Named groups of countries (EU, EEA, ASEAN, continents ...). No name equals a country.
+/// Named groups of countries (EU, EEA, ASEAN, continents ...). No name equals a
+/// country.
 class Blocs {
  public:
   Blocs() = default;

@@ -26,8 +26,8 @@ struct AccessLaw {
   /// Time at quantile u in (0, 1): log-linear between the percentiles (0.2 * p50 at
   /// u = 0), continued beyond p99 with the slope of p95-p99 up to 2 * p99.
   double quantile_ms(double u) const;
-  /// 96 cells, finer towards the tail (last edges .99, .995, .999, 1), each at its upper
-  /// edge, convolved with the jitter of jitter_quantile_ms().
+  /// 96 cells, finer towards the tail (last edges .99, .995, .999, 1), each at its
+  /// upper edge, convolved with the jitter of jitter_quantile_ms().
   AtomicLaw atoms_with_jitter() const;
 };
 

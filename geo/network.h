@@ -11,7 +11,8 @@
 
 namespace isochrone::geo {
 
-/// Provider backbone (site to site) or public Internet (user to site): two calibrations.
+/// Provider backbone (site to site) or public Internet (user to site): two
+/// calibrations.
 enum class Regime { kBackbone, kPublic };
 
 /// Where an RTT comes from. A plan says it for each.
@@ -26,7 +27,8 @@ struct Link {
   bool submarine = false;
   std::vector<std::string> chokepoints;
   /// Transit policy: multiplies the length when paths are compared, never the time.
-  /// 1 = carries transit freely; larger = traffic avoids it; with a reason in the table.
+  /// 1 = carries transit freely; larger = traffic avoids it; with a reason in the
+  /// table.
   double policy_weight = 1;
 };
 
@@ -88,7 +90,9 @@ class RttMatrix {
 
 /// One piece of a route; the pieces' times sum exactly to the RTT.
 struct Hop {
-  std::string what;  ///< "tail", cable name, "land", "regime constant", "satellite"
+  /// "tail", a cable name, "land", "short path" (capped, see RegimeCoefficients),
+  /// "satellite", "regime constant", "measured difference" (may be negative)
+  std::string what;
   std::string from;
   std::string to;
   double km = 0;
@@ -99,7 +103,15 @@ struct Route {
   std::vector<Hop> hops;
   RttEntry total;
   double great_circle_km = 0;
+
+  /// Length of tails and links; satellite hops count as zero.
+  double path_km() const;
 };
+
+/// "modelled", "measured" or "by satellite".
+std::string to_text(RttBasis basis);
+/// One line per hop, then the total, for a terminal.
+std::string to_text(const Route& route);
 
 /// The physical network with its two calibrations. Immutable: any number of threads may
 /// share one.
@@ -114,7 +126,13 @@ class NetworkModel {
   NetworkModel& operator=(NetworkModel&&) noexcept;
 
   /// Modelled and, within its own regime, measured RTTs. O(distinct hubs * E log V).
-  /// An endpoint farther than 400 km from any hub goes by satellite (+600 ms).
+  /// A measurement stands for endpoints within 40 km of its two places, in its own
+  /// direction only; the result is the same for any number of threads.
+  /// An endpoint farther than 400 km from any hub goes by satellite to the nearest hub
+  /// (+600 ms); a pair that the cuts have parted goes by satellite altogether.
+  /// Not promised: that a cut never lowers an RTT. It never shortens the
+  /// policy-weighted path, but the way round may be less avoided and shorter in
+  /// kilometres. A measured pair keeps its measured value under cuts.
   RttMatrix rtts(Regime regime, std::span<const Endpoint> from,
                  std::span<const Endpoint> to) const;
 
