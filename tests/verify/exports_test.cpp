@@ -36,7 +36,7 @@ TEST_SUITE("place/csv_export") {
     CHECK(contains(pools, "\nbest/ashburn,1,chat,"));
     CHECK(contains(assignments,
                    "\nacme/frankfurt,chat,llama-3.1-70b/H100-80GB-SXM/tp4/"
-                   "fp8,consumers,de-berlin,DE,0,9000,modelled,120000,0,"
+                   "fp8,consumers,de-berlin,DE,0,9000,modelled,120000,900000,"
                    "1000000000|1000000000|"));
   }
 
