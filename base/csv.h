@@ -23,6 +23,9 @@ class CsvTable {
                         const std::vector<std::string>& required_columns);
 
   std::size_t size() const { return rows_.size(); }
+  const std::string& name() const { return file_; }
+  /// Line of the file in which the row begins.
+  int line(std::size_t row) const { return rows_[row].line; }
   bool has(std::string_view column) const;
 
   /// The cell as text, "" if empty. The column must exist.
@@ -32,8 +35,8 @@ class CsvTable {
   /// Empty cell or bad number: nullopt; a bad one is also reported.
   std::optional<double> number(std::size_t row, std::string_view column,
                                Diagnostics& faults) const;
-  /// Like number(), but an empty cell is a fault too, and the result lies in [low, high]
-  /// or is reported. Returns `low` on a fault.
+  /// Like number(), but an empty cell is a fault too, and the result lies in [low,
+  /// high] or is reported. Returns `low` on a fault.
   double number_in(std::size_t row, std::string_view column, double low, double high,
                    Diagnostics& faults) const;
   /// Parts between `|`; none for an empty cell.

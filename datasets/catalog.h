@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -18,8 +20,18 @@
 namespace isochrone::datasets {
 
 /// How a row is known. kUnknown never means zero or "no".
-enum class Basis { kSeen, kMeasured, kPublished, kRecalled, kEstimated, kClaim, kUnknown };
+enum class Basis {
+  kSeen,
+  kMeasured,
+  kPublished,
+  kRecalled,
+  kEstimated,
+  kClaim,
+  kUnknown
+};
 std::string to_text(Basis basis);
+/// The words of the basis columns.
+std::span<const std::pair<std::string_view, Basis>> basis_words();
 
 using CountryId = Id<struct CountryTag>;
 using MetroId = Id<struct MetroTag>;
@@ -70,24 +82,29 @@ struct Site {
   LocationId location;
   geo::CountryCode country;
   geo::Coordinates at;
-  std::vector<GpuId> gpus;     ///< GPUs that a price row may sell here (gpu or also)
-  std::string gpu_status;      ///< seen | none_seen | unknown
-  std::string access;          ///< public | dedicated
-  std::string restriction;     ///< "" = none
-  std::string price_gap;       ///< why no price was found; "" if there is one
+  std::vector<GpuId> gpus;  ///< GPUs that a price row may sell here (gpu or also)
+  std::string gpu_status;   ///< seen | none_seen | unknown
+  std::string access;       ///< public | dedicated
+  std::string restriction;  ///< "" = none
+  std::string price_gap;    ///< why no price was found; "" if there is one
+};
+
+struct Provider {
+  std::string name;
+  std::optional<geo::CountryCode> home;  ///< jurisdiction of the parent, if known
 };
 
 struct Gpu {
   std::string id;
   std::string vendor;
   double memory_gb = 0;
-  double memory_gbs = 0;          ///< bandwidth
+  double memory_gbs = 0;  ///< bandwidth
   double bf16_dense_tflops = 0;
   std::optional<double> fp8_dense_tflops;
   double fp64_tflops = 0;
   double tdp_w = 0;
   bool graphics = false;
-  std::string intra_fabric;       ///< nvlink | nvlink_bridge | infinity_fabric | none
+  std::string intra_fabric;  ///< nvlink | nvlink_bridge | infinity_fabric | none
   int fabric_domain_gpus = 0;
 };
 
@@ -102,10 +119,10 @@ struct Model {
   int max_context = 0;
 };
 
-/// Step-time coefficients of one engine set-up. Times in picoseconds per unit, so that n
-/// steps are an exact integer series. `tok` = prefill tokens of the chunk plus decoding
-/// sequences, S = decoding sequences, KV = their cached tokens, A = attention area of
-/// the chunks (sum of chunk * (history + chunk / 2)).
+/// Step-time coefficients of one engine set-up. Times in picoseconds per unit, so that
+/// n steps are an exact integer series. `tok` = prefill tokens of the chunk plus
+/// decoding sequences, S = decoding sequences, KV = their cached tokens, A = attention
+/// area of the chunks (sum of chunk * (history + chunk / 2)).
 ///   decode only:  t0 + b*S + c*KV
 ///   with prefill: max(t0_prefill, a*tok + f) + b_prefill*S + c_prefill*KV + d*A
 struct StepTimes {
@@ -128,11 +145,11 @@ struct StepProfile {
   std::string precision;  ///< bf16 | fp8
   StepTimes step;
   std::int64_t kv_block_tokens = 16;
-  std::int64_t kv_blocks = 0;       ///< of the whole replica
-  std::int64_t chunk_tokens = 8192; ///< token budget of a step
-  double front_end_ms = 25;         ///< added to TTFT, per request
+  std::int64_t kv_blocks = 0;        ///< of the whole replica
+  std::int64_t chunk_tokens = 8192;  ///< token budget of a step
+  double front_end_ms = 25;          ///< added to TTFT, per request
   Basis basis = Basis::kEstimated;
-  double error_pct = 0;             ///< half width of the band, in per cent of TPOT
+  double error_pct = 0;  ///< half width of the band, in per cent of TPOT
   std::string source;
 };
 
@@ -178,11 +195,12 @@ struct ResidencyRow {
   std::set<geo::CountryCode> allow;
   bool allow_any = false;  ///< `*`
   std::set<geo::CountryCode> except;
-  std::vector<std::string> needs;  ///< alternatives; empty = none needed
-  bool and_rule = false;           ///< combine = and
-  bool note_only = false;          ///< scope = note
-  std::string from_date;           ///< ISO, "" = always
-  std::string until_date;          ///< ISO, "" = open
+  std::set<geo::CountryCode> stores;  ///< local_copy: where a copy must be kept
+  std::vector<std::string> needs;     ///< alternatives; empty = none needed
+  bool and_rule = false;              ///< combine = and
+  bool note_only = false;             ///< scope = note
+  std::string from_date;              ///< ISO, "" = always
+  std::string until_date;             ///< ISO, "" = open
   Basis basis = Basis::kSeen;
   std::string source;
 };
@@ -217,6 +235,7 @@ struct Catalog {
   std::map<geo::CountryCode, std::string> territories;  ///< follows: code, own, unknown
   std::vector<Restriction> restrictions;
   std::vector<DailyProfile> daily_profiles;
+  std::map<std::string, Provider> providers;  ///< by the word before the `/` of a site
   /// provider -> certification ids (lower case) that are known to be held
   std::map<std::string, std::set<std::string>> certifications;
   geo::Blocs blocs;
@@ -233,6 +252,11 @@ struct Catalog {
   std::optional<ModelId> model(std::string_view id) const;
   const DailyProfile* daily_profile(std::string_view name) const;
   std::set<geo::CountryCode> country_codes() const;
+
+  /// The rows that sell GPUs at a site, one per (GPU, shape, term): site price before
+  /// provider area before provider list, same provider and tier, and a GPU that was
+  /// seen there. Sorted by (GPU, shape, term). Says nothing about stock. O(prices).
+  std::vector<const PriceRow*> prices_at(SiteId site) const;
 
   /// Price of traffic from `site` to the Internet: rows whose `applies_to` (region-code
   /// glob, bloc or *) holds the site, the narrowest first.

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "datasets/catalog_reader.h"
+
+namespace isochrone::datasets {
+namespace {
+
+// Light in fibre, there and back. No route is shorter than the great circle, no
+// measurement faster than light along it (coordinates are city centres: 3 ms of grace).
+constexpr double kMsPerKm = 2.0 / 204.190;
+constexpr double kGraceMs = 3;
+
+}  // namespace
+
+void CatalogReader::read_hubs() {
+  Keys keys;
+  each_row("hubs", [&](const Row& row) {
+    const std::string& name = row.required("hub");
+    keys.claim(row, "hub", name);
+    hub_index_.emplace(name, static_cast<std::uint32_t>(catalog_.network.hubs.size()));
+    catalog_.network.hubs.push_back({name, country(row, "country"), row.coordinates()});
+  });
+}
+
+void CatalogReader::read_link(const Row& row, std::string name, bool submarine) {
+  static constexpr std::string_view kStatus[] = {"in_service", "planned", "retired"};
+  geo::Link link;
+  link.name = std::move(name);
+  link.from = row.text("from");
+  link.to = row.text("to");
+  link.submarine = submarine;
+  link.route_km = row.number("route_km", 1, 50000);
+  link.chokepoints = row.list("chokepoints");
+  const auto from = row.refer("from", hub_index_);
+  const auto to = row.refer("to", hub_index_);
+  if (from && to) {
+    if (*from == *to) row.fault("to", "a link needs two different ends");
+    const double straight = geo::great_circle_km(catalog_.network.hubs[*from].at,
+                                                 catalog_.network.hubs[*to].at);
+    if (link.route_km < straight) {
+      row.fault("route_km", fmt::format("is {}, but the great circle has {:.0f} km",
+                                        link.route_km, straight));
+    }
+  }
+  if (row.has("policy_weight") && !row.empty("policy_weight")) {
+    link.policy_weight = row.number("policy_weight", 0.1, 1000);
+  }
+  const bool in_service = row.word("status", kStatus) == "in_service";
+  if (in_service) catalog_.network.links.push_back(std::move(link));
+}
+
+void CatalogReader::read_terrestrial_links() {
+  Keys keys;
+  each_row("terrestrial_links", [&](const Row& row) {
+    const auto [low, high] = std::minmax(row.text("from"), row.text("to"));
+    keys.claim(row, "from", low + " - " + high);
+    read_link(row, "land", false);
+  });
+}
+
+void CatalogReader::read_submarine_segments() {
+  Keys keys;
+  each_row("submarine_segments", [&](const Row& row) {
+    const auto [low, high] = std::minmax(row.text("from"), row.text("to"));
+    keys.claim(row, "from", fmt::format("{}: {} - {}", row.text("system"), low, high));
+    read_link(row, row.required("system"), true);
+  });
+}
+
+void CatalogReader::read_regimes() {
+  static constexpr std::string_view kRegimes[] = {"backbone", "public"};
+  Keys keys;
+  std::set<std::string> seen;
+  each_row("network_regimes", [&](const Row& row) {
+    const std::string& regime = row.word("regime", kRegimes);
+    keys.claim(row, "regime", regime);
+    seen.insert(regime);
+    geo::RegimeCoefficients fitted;
+    fitted.stretch = row.number("stretch", 0.5, 4);
+    fitted.constant_ms = row.number("constant_ms", 0, 100);
+    fitted.cap_until_km = row.number("cap_until_km", 0, 20000);
+    fitted.cap_factor = row.number("cap_factor", 1, 10);
+    fitted.cap_km = row.number("cap_km", 0, 10000);
+    (regime == "public" ? catalog_.network.public_internet
+                        : catalog_.network.backbone) = fitted;
+  });
+  for (const std::string_view regime : kRegimes) {
+    if (seen.contains(std::string(regime))) continue;
+    faults_.error({tables_.table("network_regimes").name(), 1, 1},
+                  fmt::format("regime \"{}\" has no row", regime));
+  }
+}
+
+void CatalogReader::read_measured() {
+  NameIndex places;
+  std::vector<geo::Endpoint> endpoints;
+  Keys place_keys;
+  each_row("measured_places", [&](const Row& row) {
+    const std::string& name = row.required("place");
+    place_keys.claim(row, "place", name);
+    places.emplace(name, static_cast<std::uint32_t>(endpoints.size()));
+    endpoints.push_back({name, country(row, "country"), row.coordinates()});
+  });
+  static constexpr std::string_view kRegimes[] = {"backbone", "public"};
+  Keys pair_keys;
+  each_row("measured_rtt", [&](const Row& row) {
+    pair_keys.claim(row, "from", row.text("from") + " -> " + row.text("to"));
+    const auto from = row.refer("from", places);
+    const auto to = row.refer("to", places);
+    const bool open = row.word("regime", kRegimes) == "public";
+    const double rtt_ms = row.number("rtt_ms", 0.01, 5000);
+    if (!from || !to) return;
+    const double floor_ms =
+        kMsPerKm * geo::great_circle_km(endpoints[*from].at, endpoints[*to].at);
+    if (rtt_ms < floor_ms - kGraceMs) {
+      row.fault("rtt_ms", fmt::format("is {}, faster than light in fibre ({:.1f})",
+                                      rtt_ms, floor_ms));
+    }
+    catalog_.network.measured.push_back(
+        {endpoints[*from], endpoints[*to],
+         open ? geo::Regime::kPublic : geo::Regime::kBackbone, micros_from_ms(rtt_ms)});
+  });
+}
+
+}  // namespace isochrone::datasets
