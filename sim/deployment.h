@@ -37,9 +37,9 @@ struct Stream {
   scenarios::RegionId region;
   std::size_t workload = 0;
   PoolId pool;
-  Micros rtt{0};                   ///< WAN
+  Micros rtt{0};                      ///< WAN
   std::int64_t connection_trips = 1;  ///< 1 warm, 2 QUIC, 3 TCP + TLS 1.3
-  Nanos transfer{0};               ///< payload transfer time
+  Nanos transfer{0};                  ///< payload transfer time
   geo::AccessLaw access;
   std::array<MicroRps, scenarios::kBlocks> load{};
 };

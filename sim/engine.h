@@ -10,9 +10,9 @@
 
 namespace isochrone::sim {
 
-/// A continuous-batching engine (vLLM v1 semantics): decode first, chunked prefill under
-/// a token budget, at most max_num_seqs running, paged KV with preemption by
-/// recomputation, FCFS.
+/// A continuous-batching engine (vLLM v1 semantics): decode first, chunked prefill
+/// under a token budget, at most max_num_seqs running, paged KV with preemption by
+/// recomputation, FCFS. `chunk_tokens` is at least max_num_seqs.
 struct BatchingEngine {
   datasets::StepTimes step;
   std::int64_t kv_block_tokens = 16;
@@ -20,8 +20,10 @@ struct BatchingEngine {
   std::int64_t chunk_tokens = 8192;
 };
 
-/// Fixed pace: `streams` slots per GPU, each request holds one for prompt / prefill rate
-/// + answer tokens / pace (rate view) or for its service time (service view).
+/// Fixed pace. Rate view: the first token leaves when the prompt has been read (at once
+/// where its pace is not given), the others one `picos_per_token` apart, and the slot
+/// is held to the last one. Service view (picos_per_token = 0): the whole answer leaves
+/// after a draw of service_ns.
 struct SlotEngine {
   std::int64_t picos_per_prompt_token = 0;
   std::int64_t picos_per_token = 0;  ///< 0: service_ns law instead of tokens
@@ -40,25 +42,33 @@ struct PoolKind {
 
 /// Service quantiles of a pool kind with exactly max_num_seqs requests always in flight
 /// on one replica (closed loop): the worst occupancy that the enforced cap admits, so
-/// the laws hold at any lower load. Grid: kServiceGrid probabilities.
+/// the laws hold at any lower load. Times start when a request is given a sequence
+/// slot; the rest of the step that is running then belongs to them, not to the wait.
+/// Grid: service_grid(); quantiles are rounded up to an observed value.
 struct ServiceLaw {
-  std::vector<Nanos> first_token;  ///< admission to first token (or to the end: service)
-  std::vector<Nanos> last_token;   ///< admission to last token
-  std::vector<Nanos> tpot;         ///< (last - first) / (n - 1), answers of 2 and more
-  /// Mean time in the engine when b requests are in flight, b = 1 .. max_num_seqs at
-  /// the points of `occupancy`; drives mu(k).
-  double mean_residence_s = 0;
+  std::vector<Nanos> first_token;  ///< to the first token (or to the end: service)
+  std::vector<Nanos> last_token;   ///< to the last token
+  /// (last - first) / (n - 1) over answers of 2 and more tokens; empty if there is
+  /// none.
+  std::vector<Nanos> tpot;
+  double mean_residence_s = 0;  ///< mean time in the slot; drives mu(k)
   std::uint64_t requests = 0;
-  double preemption_share = 0;
+  double preemption_share = 0;  ///< of the requests, preempted at least once
 };
 
 /// Probabilities of the grids of ServiceLaw: .02 .. .98 by .02, then .985, .99, .9925,
 /// .995, .9975, .999, .9995, 1.
 const std::vector<double>& service_grid();
 
-/// Closed loop at `in_flight` requests (<= max_num_seqs) on one replica, `requests`
-/// measured after a warm-up of as many. Deterministic.
+/// Closed loop at `in_flight` requests on one replica (1 .. max_num_seqs), `requests`
+/// measured after a warm-up of as many. A finished request is replaced after a uniform
+/// pause of at most one decode step, so that arrivals do not march in step with the
+/// engine. Deterministic.
 ServiceLaw measure_service(const PoolKind& kind, std::int64_t in_flight,
                            std::uint64_t requests, std::uint64_t seed);
+
+/// Throws std::invalid_argument that names what cannot be run: no engine or two, a
+/// batch below 1, a chunk budget below the batch, no KV.
+void check(const PoolKind& kind);
 
 }  // namespace isochrone::sim

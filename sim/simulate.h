@@ -25,8 +25,8 @@ struct LatencySplit {
   Nanos decode{0};
 };
 
-/// Attainment of one objective in one cell: (workload, region) x {the three worst blocks,
-/// each; rest of day}.
+/// Attainment of one objective in one cell: (workload, region) x {the three worst
+/// blocks, each; rest of day}.
 struct Cell {
   std::size_t workload = 0;
   scenarios::RegionId region;
@@ -38,7 +38,7 @@ struct Cell {
   double low = 0;                ///< one-sided 95 % limits
   double high = 0;
   Verdict verdict = Verdict::kNotShown;
-  Nanos at_percentile{0};        ///< the metric's value at the objective's percentile
+  Nanos at_percentile{0};  ///< the metric's value at the objective's percentile
   LatencySplit mean;
 };
 

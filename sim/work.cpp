@@ -1,0 +1,55 @@
+#include "sim/work.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace isochrone::sim {
+
+void check(const PoolKind& kind) {
+  const auto refuse = [](const char* why) { throw std::invalid_argument(why); };
+  if (kind.batching.has_value() == kind.slots.has_value()) {
+    refuse("a pool kind has exactly one engine");
+  }
+  if (kind.max_num_seqs < 1) refuse("a pool kind runs at least one request at once");
+  if (!(kind.prefix_hit_share >= 0 && kind.prefix_hit_share <= 1)) {
+    refuse("a prefix hit share lies in 0 .. 1");
+  }
+  if (!kind.batching) return;
+  const BatchingEngine& engine = *kind.batching;
+  if (engine.chunk_tokens < kind.max_num_seqs) {
+    refuse("the chunk budget is below the number of sequences");
+  }
+  if (engine.kv_block_tokens < 1 || engine.kv_blocks < 1 ||
+      engine.kv_blocks * engine.kv_block_tokens < 2) {
+    refuse("a replica needs KV for at least two tokens");
+  }
+  const datasets::StepTimes& step = engine.step;
+  if (step.t0 + step.b <= 0 || std::max(step.t0_prefill, step.a + step.f) <= 0 ||
+      std::min({step.t0, step.b, step.c, step.t0_prefill, step.a, step.f,
+                step.b_prefill, step.c_prefill, step.d}) < 0) {
+    refuse("step times are positive");
+  }
+}
+
+WorkSampler::WorkSampler(const PoolKind& kind)
+    : kind_(&kind),
+      service_(kind.slots && kind.slots->picos_per_token == 0),
+      token_limit_(kind.batching
+                       ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
+                       : std::int64_t{1} << 40) {
+  check(kind);
+}
+
+Work WorkSampler::draw(Rng& rng) const {
+  Work work;
+  if (service_) {
+    work.service_ns = kind_->service_ns.at(rng.uniform());
+    return work;
+  }
+  work.prompt = std::min(kind_->prompt_tokens.at(rng.uniform()), token_limit_ - 1);
+  work.answer =
+      std::min(kind_->answer_tokens.at(rng.uniform()), token_limit_ - work.prompt);
+  return work;
+}
+
+}  // namespace isochrone::sim

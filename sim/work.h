@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/rng.h"
+#include "sim/engine.h"
+
+namespace isochrone::sim {
+
+/// What one request asks of a replica.
+struct Work {
+  std::int64_t prompt = 1;      ///< tokens
+  std::int64_t answer = 1;      ///< tokens
+  std::int64_t service_ns = 1;  ///< service view only
+};
+
+/// A request on its way through a pool. `tag` is the caller's.
+struct Request {
+  std::uint64_t tag = 0;
+  std::int64_t arrival_ns = 0;
+  Work work;
+};
+
+/// When a request passed the stations of its life, arrival <= assigned <= first <=
+/// last.
+struct Outcome {
+  std::uint64_t tag = 0;
+  std::int64_t arrival_ns = 0;
+  std::int64_t assigned_ns = 0;  ///< given a sequence slot; before it lies the queue
+  std::int64_t first_ns = 0;     ///< first token
+  std::int64_t last_ns = 0;      ///< last token
+  std::int64_t answer = 1;
+  bool preempted = false;
+};
+
+/// Draws requests of a pool kind: prompt, then answer; or the service time. A request
+/// that a replica's KV could never hold is cut to fit, as engines refuse or truncate
+/// it.
+class WorkSampler {
+ public:
+  explicit WorkSampler(const PoolKind& kind);
+
+  Work draw(Rng& rng) const;
+
+ private:
+  const PoolKind* kind_;
+  bool service_;
+  std::int64_t token_limit_;  // prompt + answer
+};
+
+}  // namespace isochrone::sim
