@@ -19,6 +19,8 @@ namespace isochrone::scenarios {
 class SourceMap {
  public:
   void put(std::string path, SourcePosition position);
+  /// True if the scenario gives a value at exactly this path.
+  bool has(std::string_view path) const { return positions_.contains(path); }
   /// Position of the path, or of its nearest given ancestor.
   SourcePosition at(std::string_view path) const;
   /// `file:line: text of that line`, for messages that cite the scenario.
