@@ -30,8 +30,10 @@ class Scanner {
   /// One record; the scanner stands at the start of the next one afterwards.
   std::vector<Cell> record() {
     std::vector<Cell> cells;
+    cells.reserve(width_);
     while (true) {
       cells.push_back(cell());
+      width_ = std::max(width_, cells.size());
       if (at_end()) return cells;
       const char stop = text_[at_++];
       ++column_;
@@ -50,11 +52,10 @@ class Scanner {
     if (quoted) {
       read_quoted(cell);
     } else {
-      while (!at_end() && text_[at_] != ',' && text_[at_] != '\n' &&
-             text_[at_] != '\r') {
-        cell.text += text_[at_++];
-        ++column_;
-      }
+      const auto stop = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+      cell.text.assign(text_, at_, stop - at_);
+      column_ += static_cast<int>(stop - at_);
+      at_ = stop;
     }
     return cell;
   }
@@ -92,6 +93,7 @@ class Scanner {
   std::size_t at_ = 0;
   int line_ = 1;
   int column_ = 1;
+  std::size_t width_ = 0;  // of the widest record so far
 };
 
 }  // namespace

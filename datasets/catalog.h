@@ -33,6 +33,13 @@ std::string to_text(Basis basis);
 /// The words of the basis columns.
 std::span<const std::pair<std::string_view, Basis>> basis_words();
 
+/// What a row rests on.
+struct Origin {
+  Basis basis = Basis::kSeen;
+  std::string as_of;  ///< YYYY[-MM[-DD]]; "" = the date is not known
+  std::string source;
+};
+
 using CountryId = Id<struct CountryTag>;
 using MetroId = Id<struct MetroTag>;
 using LocationId = Id<struct LocationTag>;
@@ -87,6 +94,7 @@ struct Site {
   std::string access;       ///< public | dedicated
   std::string restriction;  ///< "" = none
   std::string price_gap;    ///< why no price was found; "" if there is one
+  Origin origin{};
 };
 
 struct Provider {
@@ -106,6 +114,7 @@ struct Gpu {
   bool graphics = false;
   std::string intra_fabric;  ///< nvlink | nvlink_bridge | infinity_fabric | none
   int fabric_domain_gpus = 0;
+  Origin origin{};
 };
 
 struct Model {
@@ -117,6 +126,7 @@ struct Model {
   double params_active_b = 0;
   std::int64_t kv_bytes_per_token_bf16 = 0;
   int max_context = 0;
+  Origin origin{};
 };
 
 /// Step-time coefficients of one engine set-up. Times in picoseconds per unit, so that
@@ -209,6 +219,7 @@ struct Restriction {
   geo::CountryCode country;
   std::string kind;        ///< embargoed | export_controlled | partner_run
   std::string applies_to;  ///< all | h100_class | foreign_cloud
+  Origin origin{};
 };
 
 /// Local-hour weights; each row has mean 1.
@@ -240,7 +251,7 @@ struct Catalog {
   std::map<std::string, std::set<std::string>> certifications;
   geo::Blocs blocs;
   geo::NetworkTables network;
-  std::string hash;  ///< SHA-256 over all table files
+  std::string hash;  ///< SHA-256 over names and contents of the tables read
 
   /// Reads every table under `folder`. Throws InputError with all faults.
   static Catalog load(const std::string& folder);

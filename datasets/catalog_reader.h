@@ -74,7 +74,9 @@ class CatalogReader {
   NameIndex location_index_, hub_index_, provider_index_, bloc_index_;
   /// Short name of sites.csv -> GPUs that a price row may sell under it.
   std::map<std::string, std::vector<GpuId>, std::less<>> gpu_names_;
-  std::map<std::string, std::size_t> bloc_sizes_;
+  // Rows of other tables are judged by these only where they are whole themselves.
+  bool locations_sound_ = false;
+  bool gpu_names_sound_ = false;
 };
 
 }  // namespace isochrone::datasets

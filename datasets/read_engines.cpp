@@ -36,9 +36,10 @@ void CatalogReader::read_models() {
                                     row.integer("head_dim", 1, 4096);
     if (model.family != "moe-mla" && model.kv_bytes_per_token_bf16 != from_shape) {
       row.fault("kv_bytes_per_token_bf16",
-                fmt::format("is {}, but the shape gives {}",
+                fmt::format("kv_bytes_per_token_bf16 is {}, but the shape gives {}",
                             model.kv_bytes_per_token_bf16, from_shape));
     }
+    model.origin = row.origin();
     const std::string id = model.id;
     catalog_.model_index_.emplace(id,
                                   catalog_.models.push_back(std::move(model)).value);

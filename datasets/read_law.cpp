@@ -45,7 +45,7 @@ ResidencyRow CatalogReader::residency_from(const Row& row) {
   rule.allow_any = row.text("allow") == "*";
   if (!rule.allow_any) rule.allow = countries_in(row, "allow");
   if (!rule.allow_any && rule.allow.empty()) {
-    row.fault("allow", "names no country", "write * for any");
+    row.fault("allow", "allow names no country", "write * for any");
   }
   rule.except = countries_in(row, "except");
   rule.stores = countries_in(row, "stores");
@@ -61,7 +61,7 @@ ResidencyRow CatalogReader::residency_from(const Row& row) {
   rule.until_date = row.date("until_date", true);
   if (!rule.from_date.empty() && !rule.until_date.empty() &&
       rule.until_date < rule.from_date) {
-    row.fault("until_date", "lies before from_date");
+    row.fault("until_date", "until_date lies before from_date");
   }
   rule.basis = row.one_of<Basis>("basis", basis_words());
   rule.source = row.text("source");

@@ -41,8 +41,9 @@ void CatalogReader::read_link(const Row& row, std::string name, bool submarine) 
     const double straight = geo::great_circle_km(catalog_.network.hubs[*from].at,
                                                  catalog_.network.hubs[*to].at);
     if (link.route_km < straight) {
-      row.fault("route_km", fmt::format("is {}, but the great circle has {:.0f} km",
-                                        link.route_km, straight));
+      row.fault("route_km",
+                fmt::format("route_km is {}, but the great circle has {:.0f} km",
+                            link.route_km, straight));
     }
   }
   if (row.has("policy_weight") && !row.empty("policy_weight")) {
@@ -116,8 +117,9 @@ void CatalogReader::read_measured() {
     const double floor_ms =
         kMsPerKm * geo::great_circle_km(endpoints[*from].at, endpoints[*to].at);
     if (rtt_ms < floor_ms - kGraceMs) {
-      row.fault("rtt_ms", fmt::format("is {}, faster than light in fibre ({:.1f})",
-                                      rtt_ms, floor_ms));
+      row.fault("rtt_ms",
+                fmt::format("rtt_ms is {}, faster than light in fibre ({:.1f})", rtt_ms,
+                            floor_ms));
     }
     catalog_.network.measured.push_back(
         {endpoints[*from], endpoints[*to],

@@ -64,14 +64,17 @@ void CatalogReader::read_gpus() {
     gpu.fabric_domain_gpus =
         static_cast<int>(row.integer("fabric_domain_gpus", 0, 1024));
     if ((gpu.intra_fabric == "none") != (gpu.fabric_domain_gpus == 0)) {
-      row.fault("fabric_domain_gpus", "is 0 exactly where intra_fabric is none");
+      row.fault("fabric_domain_gpus",
+                "fabric_domain_gpus is 0 exactly where intra_fabric is none");
     }
+    gpu.origin = row.origin();
     const std::string id = gpu.id;
     catalog_.gpu_index_.emplace(id, catalog_.gpus.push_back(std::move(gpu)).value);
   });
 }
 
 void CatalogReader::read_gpu_names() {
+  const std::size_t before = faults_.all().size();
   Keys keys;
   each_row("gpu_names", [&](const Row& row) {
     const std::string& name = row.required("name");
@@ -89,6 +92,7 @@ void CatalogReader::read_gpu_names() {
     }
     gpu_names_.emplace(name, std::move(gpus));
   });
+  gpu_names_sound_ = faults_.all().size() == before;
 }
 
 void CatalogReader::read_providers() {
@@ -136,11 +140,11 @@ Site CatalogReader::site_from(const Row& row) {
     const Location& location = catalog_.locations[site.location];
     if (location.country != site.country) {
       row.fault("country",
-                fmt::format("is {}, but location {} lies in {}", row.text("country"),
-                            location.id, location.country.text()));
+                fmt::format("country is {}, but location {} lies in {}",
+                            row.text("country"), location.id, location.country.text()));
     }
     const double apart = geo::great_circle_km(location.at, site.at);
-    if (apart > kLocationRadiusKm) {
+    if (locations_sound_ && apart > kLocationRadiusKm) {
       row.fault("lat", fmt::format("site lies {:.0f} km from its location {}", apart,
                                    location.id));
     }
@@ -154,6 +158,7 @@ Site CatalogReader::site_from(const Row& row) {
     }
   }
   site.price_gap = row.text("price_gap");
+  site.origin = row.origin();
   return site;
 }
 
@@ -178,13 +183,13 @@ void CatalogReader::read_sites() {
     const bool seen = site.gpu_status == "seen";
     // Names beside an unknown status are recalled: shown, but nothing is sold on them.
     if (seen && row.empty("gpu_names")) {
-      row.fault("gpu_names", "names no GPU, but gpu_status is seen");
+      row.fault("gpu_names", "gpu_names is empty, but gpu_status is seen");
     }
     if (site.gpu_status == "none_seen" && !row.empty("gpu_names")) {
-      row.fault("gpu_names", "names GPUs, but gpu_status is none_seen");
+      row.fault("gpu_names", "gpu_names names GPUs, but gpu_status is none_seen");
     }
     if (seen != (site.site_class == SiteClass::kRentable)) {
-      row.fault("class", "is rentable exactly where gpu_status is seen");
+      row.fault("class", "class is rentable exactly where gpu_status is seen");
     }
     const std::string id = site.id;
     catalog_.site_index_.emplace(id, catalog_.sites.push_back(std::move(site)).value);
@@ -207,10 +212,10 @@ PriceRow CatalogReader::price_from(const Row& row) {
   price.basis = row.one_of<Basis>("basis", basis_words());
   price.source = row.text("source");
   if ((price.scope == PriceScope::kSite) == row.empty("site")) {
-    row.fault("site", "is given exactly where scope is site");
+    row.fault("site", "site is given exactly where scope is site");
   }
   if ((price.scope == PriceScope::kProviderArea) == row.empty("area")) {
-    row.fault("area", "is given exactly where scope is provider_area");
+    row.fault("area", "area is given exactly where scope is provider_area");
   }
   if (!row.empty("area")) {
     price.area = row.text("area");
@@ -224,7 +229,8 @@ PriceRow CatalogReader::price_from(const Row& row) {
       row.fault("site", fmt::format("site {} belongs to {}, not to {}", site.id,
                                     site.provider, price.provider));
     }
-    if (gpu && std::ranges::find(site.gpus, price.gpu) == site.gpus.end()) {
+    if (gpu && gpu_names_sound_ &&
+        std::ranges::find(site.gpus, price.gpu) == site.gpus.end()) {
       row.fault("gpu", fmt::format("no GPU name of site {} covers {}", site.id,
                                    row.text("gpu")));
     }
@@ -240,6 +246,18 @@ void CatalogReader::read_prices() {
                            row.text("tier"), row.text("site"), row.text("area"),
                            row.text("gpu"), row.text("shape_gpus"), row.text("term")));
     catalog_.prices.push_back(price_from(row));
+  });
+  if (faults_.has_errors()) return;  // this judgement rests on whole tables
+  each_row("sites", [&](const Row& row) {
+    const SiteId id = *catalog_.site(row.text("site"));
+    if (catalog_.sites[id].gpu_status != "seen") return;
+    const bool priced = !catalog_.prices_at(id).empty();
+    if (priced != row.empty("price_gap")) {
+      row.fault(
+          "price_gap",
+          priced ? "price_gap is given, but gpu_prices.csv has rows for this site"
+                 : "price_gap is empty, but no row of gpu_prices.csv fits this site");
+    }
   });
 }
 
@@ -266,13 +284,13 @@ void CatalogReader::read_egress() {
     egress.tier.from_gb = row.number("from_gb", 0, 1e9);
     egress.tier.to_gb = row.optional_number("to_gb", 0, 1e9);
     if (egress.tier.to_gb && *egress.tier.to_gb <= egress.tier.from_gb) {
-      row.fault("to_gb", "must be above from_gb");
+      row.fault("to_gb", "to_gb must be above from_gb");
     }
     const auto price = row.optional_number("usd_per_gb", 0, 10);
     egress.known = price.has_value();
     egress.tier.usd_per_gb = price.value_or(0);
     if (egress.known == (row.text("basis") == "unknown")) {
-      row.fault("usd_per_gb", "is empty exactly where basis is unknown");
+      row.fault("usd_per_gb", "usd_per_gb is empty exactly where basis is unknown");
     }
     keys.claim(row, "from_gb",
                fmt::format("{} {} {} {} {} from {}", egress.provider, egress.product,

@@ -131,7 +131,7 @@ void CatalogReader::read_restrictions() {
     keys.claim(row, "restriction", row.text("country") + " " + row.text("restriction"));
     catalog_.restrictions.push_back({country(row, "country"),
                                      row.word("restriction", kKinds),
-                                     row.word("applies_to", kScopes)});
+                                     row.word("applies_to", kScopes), row.origin()});
   });
 }
 
@@ -153,6 +153,7 @@ void CatalogReader::read_metros() {
 }
 
 void CatalogReader::read_locations() {
+  const std::size_t before = faults_.all().size();
   Keys keys;
   each_row("locations", [&](const Row& row) {
     Location location;
@@ -165,6 +166,7 @@ void CatalogReader::read_locations() {
     location_index_.emplace(id,
                             catalog_.locations.push_back(std::move(location)).value);
   });
+  locations_sound_ = faults_.all().size() == before;
 }
 
 }  // namespace isochrone::datasets

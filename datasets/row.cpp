@@ -73,6 +73,10 @@ geo::Coordinates Row::coordinates() const {
   return {number("lat", -90, 90), number("lon", -180, 180)};
 }
 
+Origin Row::origin() const {
+  return {one_of<Basis>("basis", basis_words()), text("as_of"), text("source")};
+}
+
 const std::string& Row::word(std::string_view column,
                              std::span<const std::string_view> words) const {
   const std::string& cell = text(column);

@@ -51,6 +51,7 @@ class Row {
   /// "" or YYYY, YYYY-MM, YYYY-MM-DD; `day` asks for the full form.
   const std::string& date(std::string_view column, bool day = false) const;
   geo::Coordinates coordinates() const;
+  Origin origin() const;
 
   /// The value that belongs to the word; the first one after a fault.
   template <class T>
