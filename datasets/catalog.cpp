@@ -135,6 +135,7 @@ std::vector<const PriceRow*> Catalog::prices_at(SiteId id) const {
     if (kept == nullptr || row.scope < kept->scope) kept = &row;
   }
   std::vector<const PriceRow*> rows;
+  rows.reserve(best.size());
   for (const auto& entry : best) rows.push_back(entry.second);
   return rows;
 }

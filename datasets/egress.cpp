@@ -129,8 +129,7 @@ EgressPrice Catalog::egress(const Site& site) const {
     if (row.tier.to_gb) edges.push_back(*row.tier.to_gb);
   }
   std::ranges::sort(edges);
-  const auto repeated = std::ranges::unique(edges);
-  edges.erase(repeated.begin(), repeated.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 
   std::vector<EgressTier> bands;
   std::vector<bool> known;

@@ -31,7 +31,7 @@ void CatalogReader::read_models() {
         row.integer("kv_bytes_per_token_bf16", 1, 1'000'000'000);
     model.max_context = static_cast<int>(row.integer("max_context", 512, 100'000'000));
     // Keys and values, two bytes each. A latent cache (MLA) does not follow from heads.
-    const std::int64_t from_shape = 4 * model.layers *
+    const std::int64_t from_shape = std::int64_t{4} * model.layers *
                                     row.integer("kv_heads", 1, 1024) *
                                     row.integer("head_dim", 1, 4096);
     if (model.family != "moe-mla" && model.kv_bytes_per_token_bf16 != from_shape) {

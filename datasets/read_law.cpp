@@ -12,7 +12,7 @@ constexpr std::string_view kOutcomes[] = {"free", "conditional", "local_only",
                                           "local_copy"};
 constexpr std::string_view kCombine[] = {"or", "and"};
 constexpr std::string_view kScopes[] = {"whole", "note"};
-const std::vector<std::string> kMechanisms = {
+constexpr std::string_view kMechanisms[] = {
     "adequacy", "dpf", "scc", "bcr", "consent", "certification", "baa", "approval"};
 
 }  // namespace
@@ -51,8 +51,8 @@ ResidencyRow CatalogReader::residency_from(const Row& row) {
   rule.stores = countries_in(row, "stores");
   rule.needs = row.list("needs");
   for (const std::string& mechanism : rule.needs) {
-    if (std::ranges::find(kMechanisms, mechanism) == kMechanisms.end()) {
-      row.unknown("needs", mechanism, kMechanisms);
+    if (std::ranges::find(kMechanisms, mechanism) == std::end(kMechanisms)) {
+      row.unknown("needs", mechanism, {std::begin(kMechanisms), std::end(kMechanisms)});
     }
   }
   rule.and_rule = row.word("combine", kCombine) == "and";

@@ -178,8 +178,7 @@ void CatalogReader::read_sites() {
       site.gpus.insert(site.gpus.end(), gpus->second.begin(), gpus->second.end());
     }
     std::ranges::sort(site.gpus);
-    const auto repeated = std::ranges::unique(site.gpus);
-    site.gpus.erase(repeated.begin(), repeated.end());
+    site.gpus.erase(std::unique(site.gpus.begin(), site.gpus.end()), site.gpus.end());
     const bool seen = site.gpu_status == "seen";
     // Names beside an unknown status are recalled: shown, but nothing is sold on them.
     if (seen && row.empty("gpu_names")) {

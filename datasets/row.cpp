@@ -100,7 +100,7 @@ void Row::fault(std::string_view column, std::string message, std::string hint) 
 }
 
 void Row::unknown(std::string_view column, std::string_view name,
-                  std::span<const std::string> known) const {
+                  const std::vector<std::string>& known) const {
   std::string hint = did_you_mean(name, known);
   if (hint.empty() && known.size() <= 8) {
     hint = fmt::format("expected one of: {}", fmt::join(known, ", "));

@@ -79,7 +79,7 @@ class Row {
 
   void fault(std::string_view column, std::string message, std::string hint = "") const;
   void unknown(std::string_view column, std::string_view name,
-               std::span<const std::string> known) const;
+               const std::vector<std::string>& known) const;
 
  private:
   const CsvTable& table_;
