@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "place/planner/tables.h"
+#include "place/planner/wait_curve.h"
+#include "sim/simulate.h"
+
+namespace isochrone::place {
+namespace {
+
+constexpr int kSimulations = 3;  // the start and two secant steps
+constexpr double kMaxStep = 2;   // no step moves the load by more than this factor
+
+struct Probe {
+  double log_load = 0;
+  double log_share = 0;
+};
+
+/// What the birth-death model carries at a share, one replica count of one level.
+class Model {
+ public:
+  Model(const LevelTable& level, std::int64_t n,
+        const scenarios::Modulation& modulation)
+      : curve_(level.occupancy, level.residence_s, level.max_num_seqs, n),
+        grid_(curve_),
+        epochs_(modulation),
+        budget_s_(level.wait_budget_ms / 1e3) {}
+
+  double load(double share) const {
+    return epochs_.poisson() ? largest_rate(curve_, budget_s_, share)
+                             : largest_rate(grid_, epochs_, budget_s_, share);
+  }
+  double full_rate() const { return curve_.full_rate(); }
+
+ private:
+  WaitCurve curve_;
+  WaitGrid grid_;
+  RateEpochs epochs_;
+  double budget_s_;
+};
+
+sim::WaitShare simulate(const LevelTable& level, const ServingOption& option,
+                        std::int64_t n, double load,
+                        const scenarios::Modulation& modulation, std::uint64_t requests,
+                        std::uint64_t seed) {
+  sim::PoolKind kind = option.kind;
+  kind.max_num_seqs = level.max_num_seqs;
+  const Nanos budget(std::llround(level.wait_budget_ms * 1e6));
+  return sim::measure_wait(kind, n, requests_per_second(load), modulation, budget,
+                           requests, seed);
+}
+
+/// Next load to try. The first step trusts the model's slope: if it promised `target`
+/// and the simulation shows s, it should be asked for target^2 / s. The second is a
+/// secant through the two probes, in logarithms.
+double next_log_load(const std::vector<Probe>& probes, const Model& model,
+                     double base_load, double target) {
+  const Probe& last = probes.back();
+  double step = 0;
+  if (probes.size() > 1) {
+    const Probe& before = probes[probes.size() - 2];
+    const double slope =
+        (last.log_share - before.log_share) / (last.log_load - before.log_load);
+    if (std::isfinite(slope) && slope > 0) {
+      step = (std::log(target) - last.log_share) / slope;
+    }
+  }
+  if (step == 0) {
+    const double asked =
+        std::clamp(target * target / std::exp(last.log_share), target / 30, 0.7);
+    step = std::log(model.load(asked) / base_load);
+  }
+  step = std::clamp(step, -std::log(kMaxStep), std::log(kMaxStep));
+  return std::min(last.log_load + step, std::log(model.full_rate()));
+}
+
+/// Load at which the simulated share is `target`, within what `requests` can tell.
+double corrected_load(const LevelTable& level, const ServingOption& option,
+                      std::int64_t n, const scenarios::Modulation& modulation,
+                      std::uint64_t requests, std::uint64_t seed) {
+  const Model model(level, n, modulation);
+  const double target = level.wait_share;
+  const double base_load = model.load(target);
+  std::vector<Probe> probes;
+  double log_load = std::log(base_load);
+  for (int i = 0; i < kSimulations; ++i) {
+    const sim::WaitShare seen = simulate(level, option, n, std::exp(log_load),
+                                         modulation, requests / kSimulations, seed);
+    if (std::abs(seen.share - target) <= seen.half_width) break;
+    // Nobody waited: the share lies somewhere below the half width.
+    probes.push_back(
+        {log_load, std::log(std::max({seen.share, seen.half_width / 2, 1e-9}))});
+    log_load = next_log_load(probes, model, base_load, target);
+  }
+  return std::exp(log_load);
+}
+
+double between(double x0, double y0, double x1, double y1, double x) {
+  return y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+}
+
+/// Correction at n from the points that were simulated, ascending in n.
+double interpolated(std::span<const std::int64_t> replicas,
+                    const std::vector<double>& correction, std::int64_t n) {
+  const auto high = static_cast<std::size_t>(std::ranges::lower_bound(replicas, n) -
+                                             replicas.begin());
+  if (high == replicas.size()) return correction.back();
+  if (high == 0 || replicas[high] == n) return correction[high];
+  return between(std::log(static_cast<double>(replicas[high - 1])),
+                 correction[high - 1], std::log(static_cast<double>(replicas[high])),
+                 correction[high], std::log(static_cast<double>(n)));
+}
+
+MicroRps scaled(MicroRps capacity, double ratio) {
+  return MicroRps::of(static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capacity.count()) * ratio)));
+}
+
+}  // namespace
+
+LevelTable corrected(const LevelTable& level, const ServingOption& option,
+                     const scenarios::Modulation& modulation,
+                     std::span<const std::int64_t> replicas, std::uint64_t seed,
+                     std::uint64_t requests) {
+  if (replicas.empty()) return level;
+  std::vector<std::int64_t> points(replicas.begin(), replicas.end());
+  std::ranges::sort(points);
+  points.erase(std::ranges::unique(points).begin(), points.end());
+  for (const std::int64_t n : points) {
+    if (std::ranges::find(kSupport, n) == std::end(kSupport)) {
+      throw std::invalid_argument(fmt::format("{} replicas are no support point", n));
+    }
+  }
+  const Rng root = Rng(seed).stream("correction");
+  const auto ratio = parallel_map(points.size(), [&](std::size_t i) {
+    const std::int64_t n = points[i];
+    Rng stream = root.stream(option.profile, static_cast<std::uint64_t>(n));
+    const double base = Model(level, n, modulation).load(level.wait_share);
+    return corrected_load(level, option, n, modulation, requests / points.size(),
+                          stream.next()) /
+           base;
+  });
+
+  LevelTable result = level;
+  for (std::size_t i = 0; i < std::size(kSupport); ++i) {
+    const double now = interpolated(points, ratio, kSupport[i]);
+    const double change = now / level.correction[i];
+    result.correction[i] = now;
+    result.capacity[i] = scaled(level.capacity[i], change);
+    result.degraded_capacity[i] = scaled(level.degraded_capacity[i], change);
+  }
+  return result;
+}
+
+}  // namespace isochrone::place
