@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/parallel.h"
@@ -92,7 +93,7 @@ std::vector<Measured> measure(const ServingOption& option,
   return measured;
 }
 
-/// Reach over typical_access(); -1 where there is none.
+/// Reach in us over typical_access(), cut at the longest RTT; -1 where there is none.
 std::vector<double> reaches(const LevelTable& level, const ServingOption& option,
                             Objectives objectives, bool degraded,
                             const LevelQuestion& question) {
@@ -100,7 +101,8 @@ std::vector<double> reaches(const LevelTable& level, const ServingOption& option
   for (const geo::AtomicLaw& access : typical_access()) {
     const auto one = reach(level, option, objectives, degraded, access, question.trips,
                            question.transfer);
-    result.push_back(one ? static_cast<double>(one->count()) : -1);
+    result.push_back(
+        one ? static_cast<double>(std::min(*one, question.longest_rtt).count()) : -1);
   }
   return result;
 }
@@ -133,7 +135,8 @@ void choose_degraded_budget(LevelTable& level, const ServingOption& option,
   }
 }
 
-/// What one depth of an option carries at every support point.
+/// What one depth of an option carries at every support point. Remembers what it was
+/// asked, because budgets come back as degraded budgets.
 class DepthCapacity {
  public:
   DepthCapacity(const LevelTable& level, const RateEpochs& epochs) : epochs_(epochs) {
@@ -143,8 +146,9 @@ class DepthCapacity {
     }
   }
 
-  std::vector<MicroRps> within(double budget_ms, double share) const {
-    std::vector<MicroRps> capacity;
+  const std::vector<MicroRps>& within(double budget_ms, double share) {
+    std::vector<MicroRps>& capacity = known_[{budget_ms, share}];
+    if (!capacity.empty()) return capacity;
     for (std::size_t i = 0; i < curves_.size(); ++i) {
       const double rate =
           epochs_.poisson() ? largest_rate(curves_[i], budget_ms / 1e3, share)
@@ -159,72 +163,107 @@ class DepthCapacity {
   const RateEpochs& epochs_;
   std::vector<WaitCurve> curves_;
   std::vector<WaitGrid> grids_;
+  std::map<std::pair<double, double>, std::vector<MicroRps>> known_;
 };
 
-/// The levels of one depth: those budgets that leave any reach at all.
-std::vector<LevelTable> levels_of(std::size_t option_index, const ServingOption& option,
-                                  std::span<const Measured> up_to_depth,
-                                  const LevelQuestion& question,
-                                  const RateEpochs& epochs) {
-  LevelTable level;
-  level.option = option_index;
-  level.max_num_seqs = up_to_depth.back().depth;
-  level.law = up_to_depth.back().law;
-  for (const Measured& one : up_to_depth) {
-    level.occupancy.push_back(static_cast<double>(one.depth));
-    level.residence_s.push_back(one.law.mean_residence_s);
-  }
-  level.wait_share = wait_share(question.objectives);
-  level.correction.assign(std::size(kSupport), 1);
-
-  std::vector<LevelTable> levels;
-  std::optional<DepthCapacity> capacity;
-  for (const double budget : kWaitBudgetsMs) {
-    level.wait_budget_ms = budget;
-    const auto far = reaches(level, option, question.objectives, false, question);
-    if (std::ranges::max(far) < 0) break;
-    choose_degraded_budget(level, option, question);
-    if (!capacity) capacity.emplace(level, epochs);
-    level.capacity = capacity->within(budget, level.wait_share);
-    level.degraded_capacity =
-        capacity->within(level.degraded_wait_budget_ms, level.degraded_wait_share);
-    for (std::size_t i = 0; i < level.capacity.size(); ++i) {
-      level.degraded_capacity[i] =
-          std::max(level.degraded_capacity[i], level.capacity[i]);
-    }
-    levels.push_back(level);
-  }
-  return levels;
-}
-
+/// A level with what is compared when levels are weighed against each other.
 struct Weighed {
   LevelTable level;
   std::vector<double> far;
   std::vector<double> degraded_far;
 };
 
+/// Requests per second and replica with every slot taken.
+double full_rate(const LevelTable& level) {
+  return static_cast<double>(level.max_num_seqs) / level.residence_s.back();
+}
+
+bool no_shorter(const Weighed& a, const Weighed& b) {
+  return no_shorter(a.far, b.far, kReachToleranceUs) &&
+         no_shorter(a.degraded_far, b.degraded_far, kReachToleranceUs);
+}
+
+/// Whether `a` carries at least what `b` does without a need to compute it: it has more
+/// slots, is no slower with all taken, and may wait longer.
+bool surely_better(const Weighed& a, const Weighed& b) {
+  return a.level.max_num_seqs >= b.level.max_num_seqs &&
+         full_rate(a.level) >= full_rate(b.level) &&
+         a.level.wait_budget_ms >= b.level.wait_budget_ms &&
+         a.level.degraded_wait_budget_ms >= b.level.degraded_wait_budget_ms &&
+         no_shorter(a, b);
+}
+
+/// Adds the levels of one depth that leave a reach, without capacity.
+void add_depth(std::vector<Weighed>& levels, LevelTable level,
+               const ServingOption& option, const LevelQuestion& question) {
+  for (const double budget : kWaitBudgetsMs) {
+    level.wait_budget_ms = budget;
+    auto far = reaches(level, option, question.objectives, false, question);
+    if (std::ranges::max(far) < 0) break;
+    choose_degraded_budget(level, option, question);
+    auto degraded_far = reaches(level, option, question.degraded, true, question);
+    levels.push_back({level, std::move(far), std::move(degraded_far)});
+  }
+}
+
+/// The levels of an option whose capacity is worth computing, deepest first, each depth
+/// with the longest budget first.
+std::vector<Weighed> promising_levels(std::size_t option_index,
+                                      const ServingOption& option,
+                                      const std::vector<Measured>& measured,
+                                      const LevelQuestion& question) {
+  LevelTable level;
+  level.option = option_index;
+  level.wait_share = wait_share(question.objectives);
+  level.correction.assign(std::size(kSupport), 1);
+  std::vector<Weighed> all;
+  for (const Measured& one : measured) {
+    level.max_num_seqs = one.depth;
+    level.law = one.law;
+    level.occupancy.push_back(static_cast<double>(one.depth));
+    level.residence_s.push_back(one.law.mean_residence_s);
+    add_depth(all, level, option, question);
+  }
+  std::vector<Weighed> kept;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (std::ranges::none_of(kept,
+                             [&](const Weighed& k) { return surely_better(k, *it); })) {
+      kept.push_back(std::move(*it));
+    }
+  }
+  return kept;
+}
+
+/// Fills in the capacity of levels of one depth.
+void compute_capacity(std::span<Weighed> levels, const RateEpochs& epochs) {
+  DepthCapacity capacity(levels.front().level, epochs);
+  for (Weighed& one : levels) {
+    LevelTable& it = one.level;
+    it.capacity = capacity.within(it.wait_budget_ms, it.wait_share);
+    it.degraded_capacity =
+        capacity.within(it.degraded_wait_budget_ms, it.degraded_wait_share);
+    for (std::size_t i = 0; i < it.capacity.size(); ++i) {
+      it.degraded_capacity[i] = std::max(it.degraded_capacity[i], it.capacity[i]);
+    }
+  }
+}
+
 bool dominates(const Weighed& a, const Weighed& b) {
   for (std::size_t i = 0; i < a.level.capacity.size(); ++i) {
     if (a.level.capacity[i] < b.level.capacity[i]) return false;
     if (a.level.degraded_capacity[i] < b.level.degraded_capacity[i]) return false;
   }
-  return no_shorter(a.far, b.far, kReachToleranceUs) &&
-         no_shorter(a.degraded_far, b.degraded_far, kReachToleranceUs);
+  return no_shorter(a, b);
 }
 
 /// A level falls if one that is kept dominates it. Those of the largest capacity are
 /// looked at first, so that the tolerance never lets two levels drop each other.
-std::vector<LevelTable> without_dominated(std::vector<LevelTable> levels,
-                                          const ServingOption& option,
-                                          const LevelQuestion& question) {
-  std::ranges::stable_sort(levels, std::ranges::greater{}, [](const LevelTable& level) {
-    return std::pair(level.capacity.back(), level.capacity.front());
+std::vector<LevelTable> without_dominated(std::vector<Weighed> levels) {
+  std::ranges::stable_sort(levels, std::ranges::greater{}, [](const Weighed& one) {
+    return std::pair(one.level.capacity.back(), one.level.capacity.front());
   });
   std::vector<Weighed> kept;
-  for (LevelTable& level : levels) {
-    Weighed one{std::move(level), {}, {}};
-    one.far = reaches(one.level, option, question.objectives, false, question);
-    one.degraded_far = reaches(one.level, option, question.degraded, true, question);
+  for (Weighed& one : levels) {
     if (std::ranges::none_of(kept,
                              [&](const Weighed& k) { return dominates(k, one); })) {
       kept.push_back(std::move(one));
@@ -259,26 +298,31 @@ std::vector<LevelTable> build_tables(std::span<const ServingOption> options,
     return measure(options[i], question, root);
   });
 
-  std::vector<std::pair<std::size_t, std::size_t>> tasks;  // option, measured depths
+  std::vector<Weighed> levels;
+  std::vector<std::size_t> starts;  // of each (option, depth) in levels
   for (std::size_t i = 0; i < options.size(); ++i) {
-    for (std::size_t depth = 1; depth <= measured[i].size(); ++depth) {
-      tasks.emplace_back(i, depth);
+    for (Weighed& one : promising_levels(i, options[i], measured[i], question)) {
+      if (levels.empty() || levels.back().level.option != i ||
+          levels.back().level.max_num_seqs != one.level.max_num_seqs) {
+        starts.push_back(levels.size());
+      }
+      levels.push_back(std::move(one));
     }
   }
-  const auto levels = parallel_map(tasks.size(), [&](std::size_t task) {
-    const auto [option, depths] = tasks[task];
-    return levels_of(option, options[option], std::span(measured[option]).first(depths),
-                     question, epochs);
+  starts.push_back(levels.size());
+  parallel_for_each_index(starts.size() - 1, [&](std::size_t task) {
+    compute_capacity(
+        std::span(levels).subspan(starts[task], starts[task + 1] - starts[task]),
+        epochs);
   });
 
-  std::vector<std::vector<LevelTable>> by_option(options.size());
-  for (std::size_t task = 0; task < tasks.size(); ++task) {
-    auto& all = by_option[tasks[task].first];
-    all.insert(all.end(), levels[task].begin(), levels[task].end());
+  std::vector<std::vector<Weighed>> by_option(options.size());
+  for (Weighed& one : levels) {
+    by_option[one.level.option].push_back(std::move(one));
   }
   std::vector<LevelTable> result;
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    auto kept = without_dominated(std::move(by_option[i]), options[i], question);
+  for (std::vector<Weighed>& all : by_option) {
+    auto kept = without_dominated(std::move(all));
     std::ranges::move(kept, std::back_inserter(result));
   }
   return result;

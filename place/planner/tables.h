@@ -45,7 +45,9 @@ struct LevelQuestion {
   scenarios::Modulation modulation;  ///< the burstiest of the workload's entries
   std::int64_t trips = 1;            ///< of the connection
   Nanos transfer{0};
-  std::uint64_t requests = 3000;  ///< measured per closed loop
+  std::uint64_t requests = 6000;  ///< measured per closed loop
+  /// No arc is longer, so reach beyond it is worth nothing when levels are compared.
+  Micros longest_rtt{400'000};
 };
 
 /// One (option, batch depth, waiting budget): an enforced engine setting and what it
@@ -109,7 +111,8 @@ double wait_share(std::span<const sim::Objective> objectives);
 
 /// All levels worth offering: every batch depth whose pace and KV hold, with every
 /// waiting budget that leaves a reach, less those that another level of the same option
-/// matches in reach (to 1 ms, over typical access laws) and in capacity at every n.
+/// matches in reach (to 1 ms, over typical access laws, up to longest_rtt) and in
+/// capacity at every n.
 /// Ordered by option, depth, budget. The degraded budget is the largest at which the
 /// degraded objectives reach at least as far as the normal ones. Deterministic;
 /// parallel over options and depths.

@@ -54,13 +54,26 @@ double share_above(double backlog, double drift, double limit, double duration) 
   return backlog > limit ? crossing : 1 - crossing;
 }
 
+/// Largest rate in (0, full_rate) whose share is at most `target`, to kPrecision from
+/// below. Each probe stands where the logarithm of the share, taken as linear between
+/// the ends of the bracket, crosses, moved a little towards the end that moved last, so
+/// that both ends close in.
 template <class Share>
-double bisect(double full_rate, double share, Share&& wait_share) {
+double crossing(double full_rate, double target, Share&& share_at) {
   double low = 0, high = full_rate;
-  while (high - low > kPrecision * low) {
-    const double middle = (low + high) / 2;
-    (wait_share(middle) <= share ? low : high) = middle;
-    if (high < 1e-9 * full_rate) return 0;
+  double log_low = kNever, log_high = -std::log(target);
+  bool low_moved = false;
+  for (int i = 0; high - low > kPrecision * low && high > 1e-9 * full_rate; ++i) {
+    double part = -log_low / (log_high - log_low);
+    // A bracket that is still wide, or that closes slowly, is halved.
+    if (i % 4 == 3 || log_low < -20) part = 0.5;
+    const double nudge = 0.3 * kPrecision * low;
+    double rate = low + part * (high - low) + (low_moved ? nudge : -nudge);
+    if (rate <= low || rate >= high) rate = (low + high) / 2;
+    const double log_share = std::log(std::max(share_at(rate), 1e-300) / target);
+    low_moved = log_share <= 0;
+    (low_moved ? low : high) = rate;
+    (low_moved ? log_low : log_high) = log_share;
   }
   return low;
 }
@@ -114,6 +127,7 @@ WaitGrid::WaitGrid(const WaitCurve& curve) : full_rate_(curve.full_rate()) {
     const double y = static_cast<double>(i) / kGridCells;
     const double busy = curve.all_busy(full_rate_ * (1 - y * y));
     log_busy_[i] = busy > 0 ? std::max(kNever, std::log(busy)) : kNever;
+    if (busy < 1e-9) idle_rate_ = std::max(idle_rate_, full_rate_ * (1 - y * y));
   }
 }
 
@@ -161,7 +175,7 @@ double RateEpochs::wait_share(const WaitGrid& grid, double mean_rate,
     const double drift = rate - full_rate;
     if (drift >= 0) {
       missed += factor;
-    } else {
+    } else if (backlog > 0 || rate > grid.idle_rate()) {
       const double over =
           backlog > 0 ? share_above(backlog, drift, limit, duration_s_) : 0;
       missed += factor * (over + (1 - over) * grid.wait_share(rate, budget_s));
@@ -172,14 +186,14 @@ double RateEpochs::wait_share(const WaitGrid& grid, double mean_rate,
 }
 
 double largest_rate(const WaitCurve& curve, double budget_s, double share) {
-  return bisect(curve.full_rate(), share,
-                [&](double rate) { return curve.wait_share(rate, budget_s); });
+  return crossing(curve.full_rate(), share,
+                  [&](double rate) { return curve.wait_share(rate, budget_s); });
 }
 
 double largest_rate(const WaitGrid& grid, const RateEpochs& epochs, double budget_s,
                     double share) {
-  return bisect(grid.full_rate(), share,
-                [&](double rate) { return epochs.wait_share(grid, rate, budget_s); });
+  return crossing(grid.full_rate(), share,
+                  [&](double rate) { return epochs.wait_share(grid, rate, budget_s); });
 }
 
 }  // namespace isochrone::place

@@ -41,10 +41,13 @@ class WaitGrid {
   explicit WaitGrid(const WaitCurve& curve);
 
   double full_rate() const { return full_rate_; }
+  /// Below this rate hardly any request (1e-9) finds every slot taken.
+  double idle_rate() const { return idle_rate_; }
   double wait_share(double rate, double budget_s) const;
 
  private:
   double full_rate_;
+  double idle_rate_ = 0;
   std::vector<double> log_busy_;  // at rate = full_rate * (1 - (i / cells)^2)
 };
 
