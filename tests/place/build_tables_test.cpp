@@ -139,24 +139,24 @@ TEST_SUITE("place/build_tables") {
     CHECK(levels[0].wait_budget_ms == 320);
   }
 
-  TEST_CASE("a level that is offered beside another gains reach or capacity") {
+  TEST_CASE("levels of one depth trade reach against capacity") {
     LevelQuestion question = chat();
-    question.degraded.clear();
+    question.longest_rtt = kUnlimitedReach;
     const std::vector<ServingOption> options{large_model()};
+    const geo::AtomicLaw at_once{{0}, {1}};
     const auto levels = build_tables(options, question, 1);
+    int pairs = 0;
 
-    for (const LevelTable& a : levels) {
-      for (const LevelTable& b : levels) {
-        const bool deeper = a.max_num_seqs >= b.max_num_seqs;
-        const bool sooner = a.wait_budget_ms <= b.wait_budget_ms;
-        const bool same =
-            a.max_num_seqs == b.max_num_seqs && a.wait_budget_ms == b.wait_budget_ms;
-        if (!same && deeper && sooner) {
-          CHECK((a.law.first_token.back() > b.law.first_token.back() ||
-                 a.carries(64) > b.carries(64)));
-        }
-      }
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+      const LevelTable& sooner = levels[i];
+      const LevelTable& later = levels[i + 1];
+      if (sooner.max_num_seqs != later.max_num_seqs) continue;
+      ++pairs;
+      CHECK(later.carries(8) > sooner.carries(8));
+      CHECK(reach(later, options[0], question.objectives, false, at_once, 1, 0s) <
+            reach(sooner, options[0], question.objectives, false, at_once, 1, 0s));
     }
+    CHECK(pairs >= 4);
   }
 
   // 9 ms less 2 ms of service: budgets of 1 and 5 ms leave 6 and 2 ms of round trip.
