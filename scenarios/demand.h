@@ -27,8 +27,8 @@ struct Population {
   std::string metro;         ///< metro id, or the `at` city in the same form
   geo::Endpoint endpoint;
   RegionId region;
-  double users = 0;          ///< 0 for rps_peak entries
-  geo::AccessLaw access;     ///< none() if the entry says so
+  double users = 0;       ///< 0 for rps_peak entries
+  geo::AccessLaw access;  ///< none() if the entry says so
   /// Largest 10-minute mean of the block over the horizon, times headroom: what
   /// capacity must hold.
   std::array<MicroRps, kBlocks> load{};
@@ -37,8 +37,8 @@ struct Population {
 };
 
 /// Fluctuation that all populations of (workload, region) share: a Gamma-modulated rate
-/// of mean 1 and shape (cv^2 + 1) / (cv^2 - 1), constant over correlation_min. shape = 0
-/// is Poisson.
+/// of mean 1 and shape (cv^2 + 1) / (cv^2 - 1), constant over correlation_min. shape =
+/// 0 is Poisson.
 struct Modulation {
   double shape = 0;
   double correlation_s = 0;
@@ -58,8 +58,8 @@ struct Demand {
   std::vector<std::string> notes;
 };
 
-/// Spreads users over metros and local hours. Throws InputError where an entry cannot be
-/// met (e.g. metros_max below the number of countries). Deterministic.
+/// Spreads users over metros and local hours. Throws InputError where an entry cannot
+/// be met (e.g. metros_max below the number of countries). Deterministic.
 Demand expand_demand(const Scenario& scenario, const datasets::Catalog& catalog);
 
 }  // namespace isochrone::scenarios
