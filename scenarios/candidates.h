@@ -17,11 +17,18 @@ using CandidateId = Id<struct CandidateTag>;
 
 /// What a price rests on, best first. kDiscounted: an on-demand price less an assumed
 /// discount.
-enum class PriceBasis { kQuote, kSite, kProviderArea, kProviderList, kDiscounted, kBuilt };
+enum class PriceBasis {
+  kQuote,
+  kSite,
+  kProviderArea,
+  kProviderList,
+  kDiscounted,
+  kBuilt
+};
 std::string to_text(PriceBasis basis);
 
-/// GPUs that can be rented (or built) at a site on one set of terms. GPUs come in groups
-/// of `shape_gpus`; the price belongs to the shape.
+/// GPUs that can be rented (or built) at a site on one set of terms. GPUs come in
+/// groups of `shape_gpus`; the price belongs to the shape.
 struct Offer {
   datasets::GpuId gpu;
   int shape_gpus = 1;
@@ -47,11 +54,11 @@ struct Offer {
 };
 
 struct CandidateSite {
-  std::string id;  ///< provider/region
-  std::string provider;
+  std::string id;        ///< provider/region
+  std::string provider;  ///< its own id at a colocation site: each is its own provider
   datasets::Tier tier = datasets::Tier::kCloud;
   datasets::SiteClass site_class = datasets::SiteClass::kRentable;
-  std::string location;  ///< location id; failure domain
+  std::string location;  ///< id of the location within 30 km; failure domain
   geo::Endpoint endpoint;
   std::vector<Offer> offers;  ///< sorted by (gpu, shape, term)
   datasets::EgressPrice egress;
@@ -64,12 +71,22 @@ struct CandidateSite {
 struct Candidates {
   IdVector<CandidateId, CandidateSite> sites;  ///< sorted by id
   std::map<std::string, int> fell_away;        ///< reason -> number of sites
-  std::map<std::string, MicroUsd> premium;     ///< provider -> premium, per month
-  std::vector<std::string> notes;              ///< what was assumed
+  /// provider -> what having any site of it adds to the objective, per month: `prefer`,
+  /// and where exit cost is assumed the move and the egress of stored data.
+  std::map<std::string, MicroUsd> premium;
+  std::vector<std::string> notes;  ///< what was assumed
 };
 
-/// Everything that may be rented or built in this scenario, with its price. A price that
-/// is not known never becomes zero: the offer is absent and the reason counted.
+/// Everything that may be rented or built in this scenario, with its price. A price
+/// that is not known never becomes zero: the offer is absent and the reason counted.
+/// Throws InputError where an added site lies nowhere or a pinned one falls away.
 Candidates find_candidates(const Scenario& scenario, const datasets::Catalog& catalog);
+
+/// Whether GPUs of an offer are what a workload requires: memory per GPU; FP64 at 5
+/// TFLOPS or more; `nvlink_gpus` in one NVLink or Infinity Fabric domain, which is sure
+/// only among GPUs rented together; graphics cores; a network between nodes, taken to
+/// exist for whole nodes of 8 in such a domain, InfiniBand only where it is stated.
+bool meets(const spec::Requires& requirements, const datasets::Gpu& gpu,
+           const Offer& offer);
 
 }  // namespace isochrone::scenarios
