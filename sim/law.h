@@ -44,6 +44,7 @@ class IntegerLaw {
     return cells_[static_cast<std::size_t>(u * static_cast<double>(kCells))];
   }
   double mean() const { return mean_; }
+  const std::vector<std::int64_t>& cells() const { return cells_; }
   std::int64_t largest() const { return cells_.back(); }
 
  private:

@@ -5,25 +5,12 @@
 #include <vector>
 
 #include "sim/deployment.h"
-#include "sim/histogram.h"
+#include "sim/latency.h"
 
 namespace isochrone::sim {
 
 enum class Verdict { kMet, kMissed, kNotShown };
 std::string to_text(Verdict verdict);
-
-/// Means of the parts of TTFT over a cell; they sum to the mean TTFT exactly (integer
-/// sums). Decode is the rest of E2E.
-struct LatencySplit {
-  Nanos connection{0};  ///< round trips beyond the first
-  Nanos last_mile{0};
-  Nanos wan{0};
-  Nanos transfer{0};
-  Nanos front_end{0};
-  Nanos queue{0};
-  Nanos prefill{0};
-  Nanos decode{0};
-};
 
 /// Attainment of one objective in one cell: (workload, region) x {the three worst
 /// blocks, each; rest of day}.
@@ -54,13 +41,16 @@ struct SimulationResult {
   std::uint64_t simulated_requests = 0;
 };
 
-/// Lives through the deployment. The same result at any thread count.
+/// Lives through the deployment. The same result at any thread count. Throws
+/// std::invalid_argument for a pool kind that cannot run, or a stream whose load is
+/// negative.
 SimulationResult simulate(const Deployment& deployment,
                           const SimulationSettings& settings);
 
 /// One pool alone under a modulated stream of mean rate `load`: the share of requests
-/// that wait longer than `budget` for admission, with the half width of its 95 %
-/// interval. For the correction of capacity tables.
+/// that wait longer than `budget` for a sequence slot, with the half width of its 95 %
+/// interval. For the correction of capacity tables. At least `requests` are simulated
+/// (warm-up and background count), in batches of 16 windows.
 struct WaitShare {
   double share = 0;
   double half_width = 0;

@@ -38,6 +38,10 @@ WorkSampler::WorkSampler(const PoolKind& kind)
                        ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
                        : std::int64_t{1} << 40) {
   check(kind);
+  const IntegerLaw& law = service_ ? kind.service_ns : kind.answer_tokens;
+  length_before_.reserve(IntegerLaw::kCells);
+  std::int64_t sum = 0;
+  for (const std::int64_t cell : law.cells()) length_before_.push_back(sum += cell);
 }
 
 Work WorkSampler::draw(Rng& rng) const {
@@ -49,6 +53,18 @@ Work WorkSampler::draw(Rng& rng) const {
   work.prompt = std::min(kind_->prompt_tokens.at(rng.uniform()), token_limit_ - 1);
   work.answer =
       std::min(kind_->answer_tokens.at(rng.uniform()), token_limit_ - work.prompt);
+  return work;
+}
+
+Work WorkSampler::draw_residual(Rng& rng) const {
+  const auto total = static_cast<std::uint64_t>(length_before_.back());
+  const auto at = static_cast<std::int64_t>(rng.below(total));
+  const auto cell = std::upper_bound(length_before_.begin(), length_before_.end(), at);
+  // `at` falls uniformly into the length of its cell: what lies beyond it is left.
+  const std::int64_t left = *cell - at;
+  Work work;
+  work.answer = std::clamp<std::int64_t>(left, 1, token_limit_ - 1);
+  work.service_ns = left;
   return work;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/rng.h"
 #include "sim/engine.h"
@@ -41,11 +42,15 @@ class WorkSampler {
   explicit WorkSampler(const PoolKind& kind);
 
   Work draw(Rng& rng) const;
+  /// What is left of a request that is met in the middle of its life: a length drawn in
+  /// proportion to itself, of which a uniform part is still to come, the prompt read.
+  Work draw_residual(Rng& rng) const;
 
  private:
   const PoolKind* kind_;
   bool service_;
-  std::int64_t token_limit_;  // prompt + answer
+  std::int64_t token_limit_;                 // prompt + answer
+  std::vector<std::int64_t> length_before_;  // running sum over the cells of the law
 };
 
 }  // namespace isochrone::sim

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "sim/engine.h"
+#include "sim/fluid.h"
+#include "sim/work.h"
+
+namespace isochrone::sim {
+
+/// What a window runs: a pool and what the fluid knows about it.
+struct WindowPool {
+  const PoolKind* kind;
+  std::int64_t replicas = 1;
+  double residence_s = 0;   ///< mean time in a slot of a full replica
+  double capacity_rps = 0;  ///< saturation throughput of all replicas
+};
+
+/// Measures `requests` of a closed loop at full batch.
+WindowPool measured_pool(const PoolKind& kind, std::int64_t replicas,
+                         std::uint64_t requests, std::uint64_t seed);
+
+/// A request that arrived inside a window.
+struct MeasuredRequest {
+  std::uint32_t group = 0;
+  bool finished = false;  ///< within the time-out
+  Outcome outcome;        ///< only if it finished
+};
+
+struct Window {
+  std::vector<MeasuredRequest> measured;  ///< in the order of their arrival
+  std::uint64_t simulated = 0;            ///< requests, with warm-up and background
+};
+
+/// A state of the fluid: where on which path.
+struct FluidState {
+  std::uint32_t path = 0;
+  std::uint32_t slot = 0;
+};
+
+/// The states of several paths of equal weight, sorted by how much is waiting and then
+/// by how busy the pool is. Drawing from equal parts of this order makes windows of all
+/// conditions appear in their right shares.
+class StateOrder {
+ public:
+  explicit StateOrder(const std::vector<FluidPath>& paths);
+
+  /// A state from part `part` of `parts`.
+  FluidState draw(std::size_t part, std::size_t parts, Rng& rng) const;
+
+ private:
+  std::vector<FluidState> order_;
+};
+
+/// Simulates the pool along a stretch of the path whose measured part of `measured_s`
+/// begins inside `slot`: from a warm-up that starts with the fluid's queue, through the
+/// measured time, on to the end of every measured request.
+Window run_window(const WindowPool& pool, const FluidPath& path, std::size_t slot,
+                  double measured_s, double longest_limit_s, Rng rng);
+
+/// Measured time that suits a pool under this mean rate.
+double window_length_s(const WindowPool& pool, double mean_rps);
+
+/// Grid of fluid paths that suits the pool.
+double slot_for(const WindowPool& pool);
+
+}  // namespace isochrone::sim
