@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "place/core/plan_state.h"
+#include "place/core/routing.h"
+
+namespace isochrone::place {
+
+/// What the dual knows and a search uses.
+struct Guide {
+  std::vector<std::vector<double>> weights;  ///< average answer, by (site, commodity)
+  std::vector<int> candidates;               ///< sites worth a look, best first
+};
+
+/// A plan that is known to carry its service, and its cost with an estimate of traffic.
+struct Incumbent {
+  PlanState state;
+  Service service;
+  std::int64_t cost = 0;
+};
+
+/// Construction and local search over picks. A candidate is first held against the cuts
+/// that earlier candidates violated, which takes about a microsecond, and only routed
+/// if it passes all of them and would improve. Depends on its inputs and its Rng alone.
+class LocalSearch {
+ public:
+  LocalSearch(const Model& model, const Guide& guide, Rng rng, std::vector<Cut> cuts);
+
+  /// Rounds the average answer and mends it; nullopt if that fails.
+  std::optional<Incumbent> construct(const Service& service, double threshold);
+  /// Improves by moves until none helps or `moves` are spent, then shakes and repeats.
+  Incumbent improve(Incumbent start, std::int64_t moves);
+
+  const std::vector<Cut>& cuts() const { return cuts_; }
+  /// Cuts under a loss that a plan violated.
+  const std::vector<SurvivalRow>& repaired() const { return repaired_; }
+  std::int64_t moves() const { return moves_; }
+  std::int64_t flows_solved() const { return router_.flows_solved(); }
+
+ private:
+  struct Change {
+    int site = -1;
+    int commodity = 0;
+    int point = -1;
+  };
+  struct Shortage {
+    std::size_t cut = 0;
+    std::int64_t deficit = 0;
+  };
+
+  std::int64_t cost_of(const PlanState& state, const Service& service) const;
+  std::int64_t traffic_estimate(const PlanState& state, const Service& service) const;
+  bool passes_cuts(const PlanState& state);
+  /// Routes the plan; what it violates joins the cuts.
+  bool carries(const PlanState& state, const Service& service);
+  bool acceptable(const PlanState& state, const Service& service);
+  std::vector<Shortage> shortages(const PlanState& state);
+  void use(const Service& service);
+
+  bool mend(PlanState& state, const Service& service);
+  Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
+  double relief(const PlanState& state, const std::vector<Shortage>& shortages, int site,
+                const Point* before, const Point& after) const;
+  bool shrink_group(PlanState& state);
+
+  bool descend(Incumbent& best, std::int64_t limit);
+  bool try_replace(Incumbent& best, const Pick& pick);
+  bool try_pair(Incumbent& best, const Pick& pick, int point);
+  std::optional<PlanState> best_partner(const PlanState& base, std::int64_t beat,
+                                        const Pick& changed, const Service& service);
+  bool try_insert(Incumbent& best, int site, int commodity, int point);
+  bool try_unserved(Incumbent& best);
+  bool shrink_all(PlanState& state);
+  void shake(PlanState& state);
+  bool accept(Incumbent& best, PlanState state);
+  std::int64_t opening_cost(const PlanState& state, int site) const;
+
+  const Model& model_;
+  const Guide& guide_;
+  Rng rng_;
+  Router router_;
+  CutMeter meter_;
+  std::vector<Cut> cuts_;
+  std::vector<std::size_t> order_;  // of cuts, latest violated first
+  std::vector<SurvivalRow> repaired_;
+  std::vector<std::uint8_t> banned_groups_;
+  std::vector<int> tabu_;           // by site: not to be opened before this turn
+  std::vector<double> noise_;       // by site: factor on costs while mending
+  int turn_ = 0;
+  std::int64_t moves_ = 0;
+};
+
+}  // namespace isochrone::place
