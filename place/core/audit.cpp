@@ -221,10 +221,9 @@ class Auditor {
         network.add_edge(1 + d, 1 + demands + i, std::int64_t{1} << 60);
       }
     }
-    expect(network.run(0, sink) == asked, "the loss of element " +
-                                              std::to_string(element) +
-                                              " is not survived in block " +
-                                              std::to_string(block));
+    expect(network.run(0, sink) == asked,
+           "the loss of element " + std::to_string(element) +
+               " is not survived in block " + std::to_string(block));
   }
 
   void check_money() {

@@ -98,7 +98,8 @@ class Prover {
     return certificate_.price[at(block)][at(demand)];
   }
 
-  /// Of all of K, whatever the row claims: only that makes the row valid for every plan.
+  /// Of all of K, whatever the row claims: only that makes the row valid for every
+  /// plan.
   Wide need(const SurvivalRow& row) const {
     Bits seen(model_.mask_of(0).size(), 0);
     Wide total = 0;
@@ -178,8 +179,8 @@ class Prover {
     for (const int d : model_.demands_of(commodity)) {
       if (!has_bit(reach, d)) continue;
       for (int b = 0; b < model_.blocks(); ++b) {
-        gain += (static_cast<Wide>(price(b, d)) - model_.traffic_cost(site, b, d)) *
-                kNano;
+        gain +=
+            (static_cast<Wide>(price(b, d)) - model_.traffic_cost(site, b, d)) * kNano;
       }
     }
     return std::max<Wide>(0, gain);
@@ -213,7 +214,8 @@ class Prover {
     for (auto& [reach_class, points] : by_class) {
       std::ranges::stable_sort(points, {}, &Point::capacity);
       std::vector<std::int64_t> caps;
-      for (const Point* p : points) caps.push_back(std::max<std::int64_t>(0, p->capacity));
+      for (const Point* p : points)
+        caps.push_back(std::max<std::int64_t>(0, p->capacity));
       std::vector<Wide> gains(points.size(), 0);
       const Bits& reach = model_.reach(site, reach_class);
       if (model_.whole(commodity)) {
@@ -288,7 +290,8 @@ class Prover {
       std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
         return a.value * b.weight < b.value * a.weight;
       });
-      std::int64_t slack = std::max<std::int64_t>(0, model_.instance().coverage[g].slack);
+      std::int64_t slack =
+          std::max<std::int64_t>(0, model_.instance().coverage[g].slack);
       for (const Candidate& c : candidates) {
         if (c.weight <= slack) {
           total += c.value;

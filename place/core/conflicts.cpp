@@ -1,5 +1,5 @@
-// Every proof relaxes the question: a site may be built at its largest for each demand it
-// can reach at all, without regard to cost, stock shared between commodities or the
+// Every proof relaxes the question: a site may be built at its largest for each demand
+// it can reach at all, without regard to cost, stock shared between commodities or the
 // number of sites. Demands that a coverage row lets go unserved are left out.
 #include "place/core/conflicts.h"
 
@@ -56,7 +56,8 @@ std::vector<int> overload(const Model& model, const std::vector<Reserve>& reserv
     network.add_edge(0, 1 + i, model.load(block, demands[i]));
     asked += model.load(block, demands[i]);
     for (std::size_t s = 0; s < reserves.size(); ++s) {
-      if (reserves[s].capacity <= 0 || !has_bit(reserves[s].reached, demands[i])) continue;
+      if (reserves[s].capacity <= 0 || !has_bit(reserves[s].reached, demands[i]))
+        continue;
       network.add_edge(1 + i, 1 + demands.size() + s, kUnlimited);
     }
   }
@@ -111,12 +112,18 @@ void find_unpinnable(const Model& model, std::vector<Conflict>& found) {
       buildable = buildable || !model.points(s, k).empty();
     }
     if (!buildable) {
-      found.push_back({"pins", {}, -1, -1,
+      found.push_back({"pins",
+                       {},
+                       -1,
+                       -1,
                        "site " + std::to_string(s) + " is pinned but offers nothing"});
     }
   }
   if (in.max_sites && pinned > *in.max_sites) {
-    found.push_back({"pins", {}, -1, -1,
+    found.push_back({"pins",
+                     {},
+                     -1,
+                     -1,
                      std::to_string(pinned) + " sites are pinned, " +
                          std::to_string(*in.max_sites) + " are allowed"});
   }
@@ -144,8 +151,9 @@ void find_too_few_sites(const Model& model, std::vector<Conflict>& found) {
   std::ranges::sort(order);
   std::vector<int> apart;
   for (const auto& [count, d] : order) {
-    const bool disjoint = std::ranges::none_of(
-        apart, [&](int other) { return intersects(servers[at(d)], servers[at(other)]); });
+    const bool disjoint = std::ranges::none_of(apart, [&](int other) {
+      return intersects(servers[at(d)], servers[at(other)]);
+    });
     if (disjoint) apart.push_back(d);
   }
   if (static_cast<std::int64_t>(apart.size()) <= *most) return;
@@ -154,9 +162,33 @@ void find_too_few_sites(const Model& model, std::vector<Conflict>& found) {
                        std::to_string(*most) + " sites are allowed"});
 }
 
+/// Whether every plan has something that the shares are of.
+bool something_to_share(const Model& model) {
+  const Instance& in = model.instance();
+  using Of = Instance::GroupShare::Of;
+  bool served = false;
+  bool carried = false;
+  for (int d = 0; d < model.demands(); ++d) {
+    if (!must_be_served(model, d)) continue;
+    served = true;
+    for (int b = 0; b < model.blocks(); ++b) carried = carried || model.load(b, d) > 0;
+  }
+  if (in.group_share->of == Of::kTraffic) return carried;
+  if (!served) return false;
+  for (int s = 0; s < model.sites(); ++s) {
+    for (int k = 0; k < model.commodities(); ++k) {
+      for (const Point& point : model.points(s, k)) {
+        if ((in.group_share->of == Of::kGpus ? point.gpus : point.bill) <= 0)
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
 void find_too_few_groups(const Model& model, std::vector<Conflict>& found) {
   const Instance& in = model.instance();
-  if (!in.group_share || in.demands.empty()) return;
+  if (!in.group_share || !something_to_share(model)) return;
   std::vector<std::uint8_t> able(at(in.groups), 0);
   for (int s = 0; s < model.sites(); ++s) {
     for (int k = 0; k < model.commodities(); ++k) {
@@ -165,7 +197,10 @@ void find_too_few_groups(const Model& model, std::vector<Conflict>& found) {
   }
   const auto groups = std::ranges::count(able, 1);
   if (static_cast<double>(groups) * in.group_share->share >= 1 - 1e-9) return;
-  found.push_back({"group_share", {}, -1, -1,
+  found.push_back({"group_share",
+                   {},
+                   -1,
+                   -1,
                    std::to_string(groups) + " groups at " +
                        std::to_string(in.group_share->share) +
                        " each do not make up the whole"});
@@ -213,7 +248,8 @@ std::vector<Conflict> survival_conflicts(const Model& model) {
         return found;
       });
   std::vector<Conflict> all;
-  for (const auto& found : by_element) all.insert(all.end(), found.begin(), found.end());
+  for (const auto& found : by_element)
+    all.insert(all.end(), found.begin(), found.end());
   return all;
 }
 

@@ -6,9 +6,9 @@
 
 namespace isochrone::place {
 
-/// Proofs that no plan exists, cheapest first: demands without an arc, sites that cannot
-/// be pinned, demands that need more sites than allowed, shares of too few groups, loads
-/// that exceed everything that could be built. Empty: nothing was proven.
+/// Proofs that no plan exists, cheapest first: demands without an arc, sites that
+/// cannot be pinned, demands that need more sites than allowed, shares of too few
+/// groups, loads that exceed everything that could be built. Empty: nothing was proven.
 std::vector<Conflict> structural_conflicts(const Model& model);
 
 /// Likewise, but for what is left after each loss; one flow per element and block, so

@@ -9,14 +9,14 @@ namespace {
 
 /// Cheapest cost of a unit of load (of the whole job) that some point offers a demand.
 std::vector<double> least_unit_costs(const Model& model) {
-  std::vector<double> least(at(model.demands()), std::numeric_limits<double>::infinity());
+  std::vector<double> least(at(model.demands()),
+                            std::numeric_limits<double>::infinity());
   for (int s = 0; s < model.sites(); ++s) {
     for (int k = 0; k < model.commodities(); ++k) {
       std::vector<double> of_class(model.instance().sites[at(s)].reach.size(),
                                    std::numeric_limits<double>::infinity());
       for (const Point& point : model.points(s, k)) {
-        const double units =
-            model.whole(k) ? 1.0 : static_cast<double>(point.capacity);
+        const double units = model.whole(k) ? 1.0 : static_cast<double>(point.capacity);
         if (units <= 0) continue;
         double& best = of_class[at(point.reach)];
         best = std::min(best, static_cast<double>(point.cost) / units);
@@ -108,8 +108,8 @@ void DualAscent::add_row(const SurvivalRow& row) {
   scale_.push_back(std::max(1.0, worth));
 }
 
-/// Of the relaxed rows, each in its natural unit: what is missing of a share of 1, and of
-/// the need of a survival row. Positive where the price should rise.
+/// Of the relaxed rows, each in its natural unit: what is missing of a share of 1, and
+/// of the need of a survival row. Positive where the price should rise.
 std::vector<double> DualAscent::violation(const Activity& activity,
                                           const std::vector<double>& unserved) const {
   std::vector<double> missing(activity.served.size() + activity.capacity.size());
@@ -149,9 +149,11 @@ Prices DualAscent::moved(const std::vector<double>& direction, double step) cons
   return prices;
 }
 
-void DualAscent::average(const Outcome& outcome, const Activity& activity, double part) {
+void DualAscent::average(const Outcome& outcome, const Activity& activity,
+                         double part) {
   const auto blend = [&](std::vector<double>& into, const std::vector<double>& fresh) {
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] += part * (fresh[i] - into[i]);
+    for (std::size_t i = 0; i < into.size(); ++i)
+      into[i] += part * (fresh[i] - into[i]);
   };
   blend(served_, activity.served);
   blend(unserved_, outcome.unserved);

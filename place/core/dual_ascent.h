@@ -52,13 +52,13 @@ class DualAscent {
   Prices best_;
   double best_value_ = 0;
   std::vector<double> best_site_value_;
-  std::vector<double> scale_;      // by price, then by row: natural size in money
-  std::vector<double> guess_;      // by demand: least cost of a unit of load (or job)
-  std::vector<double> served_;     // averages
+  std::vector<double> scale_;   // by price, then by row: natural size in money
+  std::vector<double> guess_;   // by demand: least cost of a unit of load (or job)
+  std::vector<double> served_;  // averages
   std::vector<double> unserved_;
   std::vector<double> capacity_;
   std::vector<std::vector<double>> weight_;
-  double relax_ = 0.1;             // step as a part of Polyak's
+  double relax_ = 0.1;  // step as a part of Polyak's
   double largest_part_ = 0.1;
   int without_gain_ = 0;
   std::int64_t steps_ = 0;

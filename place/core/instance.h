@@ -23,11 +23,11 @@ namespace isochrone::place {
 ///        at most one option per (site, commodity)
 ///        stock, max_sites, group shares, coverage, survival rows, budget, pins.
 struct DemandRow {
-  int commodity = 0;                   ///< workload
-  std::vector<std::int64_t> load;      ///< by block
-  int coverage_group = -1;             ///< index, -1: must be served whole
-  std::int64_t unserved_cost = 0;      ///< of leaving all of it unserved, per month
-  std::int64_t coverage_weight = 0;    ///< users, in the coverage row
+  int commodity = 0;                 ///< workload
+  std::vector<std::int64_t> load;    ///< by block
+  int coverage_group = -1;           ///< index, -1: must be served whole
+  std::int64_t unserved_cost = 0;    ///< of leaving all of it unserved, per month
+  std::int64_t coverage_weight = 0;  ///< users, in the coverage row
 };
 
 /// At most `slack` of coverage weight may stay unserved within the group.
@@ -38,26 +38,26 @@ struct CoverageGroup {
 /// One way to serve a commodity at a site, n = 1 .. cost.size().
 struct Option {
   int commodity = 0;
-  int reach_class = 0;   ///< index in Site::reach
+  int reach_class = 0;     ///< index in Site::reach
   int degraded_class = 0;  ///< index in Site::reach: arcs admitted during a loss
   std::vector<std::int64_t> cost;      ///< objective cost of n replicas, non-decreasing
   std::vector<std::int64_t> bill;      ///< part of `cost` that is billed (budget)
   std::vector<std::int64_t> capacity;  ///< load that n replicas carry, non-decreasing
   std::vector<std::int64_t> degraded_capacity;  ///< the same during a loss, >= capacity
-  std::vector<std::int64_t> gpus;      ///< rented units, in the stock row and in shares
-  int stock_row = 0;                   ///< index in Site::stock
-  bool whole = false;  ///< serves its demand entirely or not at all (batch jobs):
-                       ///< capacity is meaningless, the one demand has load 0
+  std::vector<std::int64_t> gpus;  ///< rented units, in the stock row and in shares
+  int stock_row = 0;               ///< index in Site::stock
+  bool whole = false;     ///< serves its demand entirely or not at all (batch jobs):
+                          ///< capacity is meaningless, the one demand has load 0
   std::size_t label = 0;  ///< caller's index, to find profile, level and offer again
 };
 
 struct Site {
-  std::int64_t fixed_cost = 0;   ///< objective, if open
+  std::int64_t fixed_cost = 0;  ///< objective, if open
   std::int64_t fixed_bill = 0;
-  int group = 0;                 ///< provider: shares and premiums
-  std::vector<int> elements;     ///< loss elements that it belongs to
+  int group = 0;              ///< provider: shares and premiums
+  std::vector<int> elements;  ///< loss elements that it belongs to
   std::vector<Option> options;
-  std::vector<std::int64_t> stock;             ///< units available per stock row
+  std::vector<std::int64_t> stock;                ///< units available per stock row
   std::vector<std::vector<std::uint64_t>> reach;  ///< class -> bitset over demands
   /// demand -> cost of carrying all of it for a month in the block, from this site.
   /// traffic_cost[block][demand]; lowest marginal price (a bound), exact in the caller.
@@ -74,9 +74,9 @@ struct Instance {
   std::vector<Site> sites;
   int groups = 0;
   std::vector<std::int64_t> group_premium;  ///< objective, if any site of it is open
-  int elements = 0;              ///< losses to survive, one at a time; 0: none
+  int elements = 0;  ///< losses to survive, one at a time; 0: none
   std::optional<int> max_sites;
-  std::optional<std::int64_t> budget;       ///< on the bill; checked, not priced
+  std::optional<std::int64_t> budget;  ///< on the bill; checked, not priced
   struct GroupShare {
     enum class Of { kGpus, kCost, kTraffic } of = Of::kGpus;
     double share = 1;
@@ -89,14 +89,14 @@ struct Instance {
 /// What is built at one site for one commodity.
 struct Choice {
   int site = 0;
-  int option = 0;    ///< index in Site::options
+  int option = 0;  ///< index in Site::options
   std::int64_t replicas = 0;
 };
 
 /// Share of a demand on a choice, in parts per 10^9, by block.
 struct Flow {
   int demand = 0;
-  int choice = 0;    ///< index in Solution::choices
+  int choice = 0;  ///< index in Solution::choices
   std::vector<std::int32_t> ppb;
 };
 
@@ -140,7 +140,8 @@ struct Solution {
   std::int64_t bound = 0;      ///< proven lower bound, rounded down
   Certificate certificate;
   std::vector<Conflict> conflicts;
-  std::vector<SurvivalRow> repaired;  ///< cuts that a plan violated and that were mended
+  std::vector<SurvivalRow>
+      repaired;  ///< cuts that a plan violated and that were mended
   struct Statistics {
     std::int64_t dual_steps = 0;
     std::int64_t moves = 0;

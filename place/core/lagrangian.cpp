@@ -1,8 +1,8 @@
 // One dual step. Densities are sorted once per block for all sites. A site first fills
 // the union of its reach classes: that gives an upper bound on the gain of every point
 // in one pass over (items, capacities), and most sites and classes end there, because
-// even so they are not worth their cost. Only classes that might hold the best point are
-// filled with their own reach.
+// even so they are not worth their cost. Only classes that might hold the best point
+// are filled with their own reach.
 #include "place/core/lagrangian.h"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ Lagrangian::Market Lagrangian::make_market(int site, int commodity) const {
   market.reached.assign(model_.mask_of(commodity).size(), 0);
   market.uniform_traffic = uniform_traffic(site, commodity);
   market.group_of.resize(points.size());
-  for (int p = 0; p < static_cast<int>(points.size()); ++p) market.by_capacity.push_back(p);
+  for (int p = 0; p < static_cast<int>(points.size()); ++p)
+    market.by_capacity.push_back(p);
   std::ranges::stable_sort(market.by_capacity, {},
                            [&](int p) { return points[at(p)].capacity; });
   std::map<int, std::size_t> group_of_class;
@@ -105,7 +106,8 @@ void Lagrangian::add_row(const SurvivalRow& row) {
   std::vector<std::uint8_t> lost(at(model_.sites()), 0);
   for (const int s : model_.sites_of(row.element)) lost[at(s)] = 1;
   row_reaches_.push_back(model_.classes_that_reach(demands));
-  row_commodity_.push_back(model_.instance().demands[at(row.demands.front())].commodity);
+  row_commodity_.push_back(
+      model_.instance().demands[at(row.demands.front())].commodity);
   row_lost_.push_back(std::move(lost));
   row_demands_.push_back(std::move(demands));
   needs_.push_back(need);
@@ -137,7 +139,8 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
   });
 }
 
-std::vector<Lagrangian::Item> Lagrangian::items_of(int site, const std::vector<Item>& all,
+std::vector<Lagrangian::Item> Lagrangian::items_of(int site,
+                                                   const std::vector<Item>& all,
                                                    int block, bool uniform) const {
   std::vector<Item> items;
   items.reserve(all.size());
@@ -229,7 +232,8 @@ Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& item
   for (int k = 0; k < commodities; ++k) {
     reward.push_back(rewards(site, k, prices));
     values.push_back(optimistic_values(site, k, items, prices, reward.back()));
-    for (const double value : values.back()) least[at(k)] = std::min(least[at(k)], value);
+    for (const double value : values.back())
+      least[at(k)] = std::min(least[at(k)], value);
     result.value += std::min(0.0, least[at(k)]);
   }
   result.pick.assign(at(commodities), -1);
@@ -269,11 +273,10 @@ Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& item
       for (std::size_t i = 0; i < group.points.size(); ++i) {
         const int p = group.points[i];
         const Point& point = points[at(p)];
-        const double value =
-            exact ? values[at(k)][at(p)]
-                  : static_cast<double>(point.cost) - gains[i] -
-                        reward[at(k)][at(point.degraded_reach)] *
-                            static_cast<double>(point.degraded);
+        const double value = exact ? values[at(k)][at(p)]
+                                   : static_cast<double>(point.cost) - gains[i] -
+                                         reward[at(k)][at(point.degraded_reach)] *
+                                             static_cast<double>(point.degraded);
         if (value < best) {
           best = value;
           result.pick[at(k)] = p;
@@ -333,7 +336,8 @@ void Lagrangian::choose_sites(const std::vector<SiteResult>& results,
       negative.push_back(s);
     }
   }
-  std::ranges::stable_sort(negative, {}, [&](std::size_t s) { return results[s].value; });
+  std::ranges::stable_sort(negative, {},
+                           [&](std::size_t s) { return results[s].value; });
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(0, left));
   if (negative.size() > keep) negative.resize(keep);
   for (const std::size_t s : negative) outcome.open[s] = 1;

@@ -60,11 +60,11 @@ class Lagrangian {
   };
   struct Market {
     std::vector<ReachGroup> groups;
-    std::vector<int> by_capacity;  // all points
-    std::vector<double> capacity;  // of those
+    std::vector<int> by_capacity;       // all points
+    std::vector<double> capacity;       // of those
     std::vector<std::size_t> group_of;  // by point
-    Bits reached;                  // by any of the groups
-    bool uniform_traffic = true;   // its cost per load is equal for all demands
+    Bits reached;                       // by any of the groups
+    bool uniform_traffic = true;        // its cost per load is equal for all demands
   };
   struct SiteResult {
     double value = 0;
@@ -82,7 +82,8 @@ class Lagrangian {
   std::vector<double> optimistic_values(int site, int commodity, const ItemLists& items,
                                         const Prices& prices,
                                         const std::vector<double>& reward) const;
-  SiteResult value_of_site(int site, const ItemLists& items, const Prices& prices) const;
+  SiteResult value_of_site(int site, const ItemLists& items,
+                           const Prices& prices) const;
   void choose_sites(const std::vector<SiteResult>& results, Outcome& outcome) const;
   void choose_unserved(const Prices& prices, Outcome& outcome) const;
   const Market& market(int site, int commodity) const {

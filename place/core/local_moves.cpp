@@ -1,5 +1,5 @@
-// The moves of the local search: replace a pick by a cheaper point; change a pick for the
-// worse and let the cheapest partner make up for it (this closes, opens, swaps and
+// The moves of the local search: replace a pick by a cheaper point; change a pick for
+// the worse and let the cheapest partner make up for it (this closes, opens, swaps and
 // merges sites, moves replicas and changes options); build something more and shrink
 // everything else; leave other demands unserved.
 #include <algorithm>
@@ -31,10 +31,11 @@ bool LocalSearch::try_replace(Incumbent& best, const Pick& pick) {
   return false;
 }
 
-/// The cheapest change of another site that makes `base` pass all cuts and cost less than
-/// `beat`.
+/// The cheapest change of another site that makes `base` pass all cuts and cost less
+/// than `beat`.
 std::optional<PlanState> LocalSearch::best_partner(const PlanState& base,
-                                                   std::int64_t beat, const Pick& changed,
+                                                   std::int64_t beat,
+                                                   const Pick& changed,
                                                    const Service& service) {
   const std::vector<Shortage> short_cuts = shortages(base);
   const std::int64_t base_cost = base.building_cost();
@@ -56,13 +57,14 @@ std::optional<PlanState> LocalSearch::best_partner(const PlanState& base,
       if (p == current) continue;
       const Point& point = points[at(p)];
       if (opening + point.cost - before >= slack) break;
-      const bool enough = std::ranges::all_of(short_cuts, [&](const Shortage& shortage) {
-        const Cut& cut = cuts_[shortage.cut];
-        if (cut.commodity != k) return false;
-        const int reach = cut.loss ? point.degraded_reach : point.reach;
-        if (cut.reaches[model_.class_index(s, reach)] == 0) return false;
-        return (cut.loss ? point.degraded : point.capacity) >= shortage.deficit;
-      });
+      const bool enough =
+          std::ranges::all_of(short_cuts, [&](const Shortage& shortage) {
+            const Cut& cut = cuts_[shortage.cut];
+            if (cut.commodity != k) return false;
+            const int reach = cut.loss ? point.degraded_reach : point.reach;
+            if (cut.reaches[model_.class_index(s, reach)] == 0) return false;
+            return (cut.loss ? point.degraded : point.capacity) >= shortage.deficit;
+          });
       if (!enough) continue;
       PlanState state = base;
       state.choose(s, k, p);
@@ -122,8 +124,8 @@ bool LocalSearch::try_insert(Incumbent& best, int site, int commodity, int point
   return false;
 }
 
-/// Leaves another demand of a coverage group unserved, as far as the slack goes, in place
-/// of the one that is least worth leaving, and shrinks what that frees.
+/// Leaves another demand of a coverage group unserved, as far as the slack goes, in
+/// place of the one that is least worth leaving, and shrinks what that frees.
 bool LocalSearch::try_unserved(Incumbent& best) {
   ++moves_;
   const Instance& in = model_.instance();
@@ -153,13 +155,13 @@ bool LocalSearch::try_unserved(Incumbent& best) {
       used -= (in.demands[at(d)].coverage_weight * unserved[at(d)]) / kWholeShare;
       unserved[at(d)] = 0;
     }
-    const std::int64_t room = std::max<std::int64_t>(
-        0, in.coverage[at(group)].slack - used);
+    const std::int64_t room =
+        std::max<std::int64_t>(0, in.coverage[at(group)].slack - used);
     if (weight <= room) {
       unserved[at(chosen)] = static_cast<std::int32_t>(kWholeShare);
     } else if (!whole) {
-      unserved[at(chosen)] = static_cast<std::int32_t>(
-          static_cast<Wide>(room) * kWholeShare / weight);
+      unserved[at(chosen)] =
+          static_cast<std::int32_t>(static_cast<Wide>(room) * kWholeShare / weight);
     }
   }
   if (!model_.reachable(chosen)) return false;
@@ -223,9 +225,10 @@ void LocalSearch::shake(PlanState& state) {
   const std::uint64_t count = 1 + rng_.below(3);
   for (std::uint64_t i = 0; i < count && !state.picks().empty(); ++i) {
     const Pick pick = state.picks()[rng_.below(state.picks().size())];
-    const std::uint64_t cheaper = rng_.below(2) == 0 || pick.point == 0
-                                      ? 0
-                                      : 1 + rng_.below(static_cast<std::uint64_t>(pick.point));
+    const std::uint64_t cheaper =
+        rng_.below(2) == 0 || pick.point == 0
+            ? 0
+            : 1 + rng_.below(static_cast<std::uint64_t>(pick.point));
     state.choose(pick.site, pick.commodity, static_cast<int>(cheaper) - 1);
     if (!state.open(pick.site)) {
       tabu_[at(pick.site)] = turn_ + static_cast<int>(rng_.below(12));

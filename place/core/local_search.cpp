@@ -54,7 +54,8 @@ std::int64_t LocalSearch::traffic_estimate(const PlanState& state,
   return saturate(total / kWholeShare);
 }
 
-std::int64_t LocalSearch::cost_of(const PlanState& state, const Service& service) const {
+std::int64_t LocalSearch::cost_of(const PlanState& state,
+                                  const Service& service) const {
   Wide unserved = 0;
   for (std::size_t d = 0; d < service.unserved().size(); ++d) {
     unserved += static_cast<Wide>(model_.instance().demands[d].unserved_cost) *
@@ -123,8 +124,9 @@ std::int64_t LocalSearch::opening_cost(const PlanState& state, int site) const {
 }
 
 /// Sum over the short cuts of the part of their need that the change would supply.
-double LocalSearch::relief(const PlanState& state, const std::vector<Shortage>& shortages,
-                           int site, const Point* before, const Point& after) const {
+double LocalSearch::relief(const PlanState& state,
+                           const std::vector<Shortage>& shortages, int site,
+                           const Point* before, const Point& after) const {
   double sum = 0;
   for (const Shortage& shortage : shortages) {
     const Cut& cut = cuts_[shortage.cut];
@@ -179,7 +181,8 @@ LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
       const Point* before = current >= 0 ? &points[at(current)] : nullptr;
       for (int p = 0; p < static_cast<int>(points.size()); ++p) {
         if (p == current) continue;
-        const double gain = relief(state, by_commodity[at(k)], s, before, points[at(p)]);
+        const double gain =
+            relief(state, by_commodity[at(k)], s, before, points[at(p)]);
         if (gain <= 0) continue;
         const std::int64_t extra =
             opening + points[at(p)].cost - (before != nullptr ? before->cost : 0);

@@ -63,8 +63,8 @@ class LocalSearch {
 
   bool mend(PlanState& state, const Service& service);
   Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
-  double relief(const PlanState& state, const std::vector<Shortage>& shortages, int site,
-                const Point* before, const Point& after) const;
+  double relief(const PlanState& state, const std::vector<Shortage>& shortages,
+                int site, const Point* before, const Point& after) const;
   bool shrink_group(PlanState& state);
 
   bool descend(Incumbent& best, std::int64_t limit);
@@ -88,8 +88,8 @@ class LocalSearch {
   std::vector<std::size_t> order_;  // of cuts, latest violated first
   std::vector<SurvivalRow> repaired_;
   std::vector<std::uint8_t> banned_groups_;
-  std::vector<int> tabu_;           // by site: not to be opened before this turn
-  std::vector<double> noise_;       // by site: factor on costs while mending
+  std::vector<int> tabu_;      // by site: not to be opened before this turn
+  std::vector<double> noise_;  // by site: factor on costs while mending
   int turn_ = 0;
   std::int64_t moves_ = 0;
 };

@@ -59,8 +59,7 @@ std::int64_t MaxFlow::push(std::size_t node, std::size_t sink, std::int64_t limi
     const std::size_t a = leaving_[node][i];
     Arc& arc = arcs_[a];
     if (arc.left <= 0 || level_[arc.to] != level_[node] + 1) continue;
-    const std::int64_t amount =
-        push(arc.to, sink, std::min(limit - pushed, arc.left));
+    const std::int64_t amount = push(arc.to, sink, std::min(limit - pushed, arc.left));
     arc.left -= amount;
     arcs_[a ^ 1].left += amount;
     pushed += amount;

@@ -35,7 +35,8 @@ struct Coupling {
   bool loss = false;
 };
 
-/// Some point that costs no more does at least as much and uses no more of what couples.
+/// Some point that costs no more does at least as much and uses no more of what
+/// couples.
 bool beats(const Point& a, const Point& b, const Coupling& coupling,
            const std::vector<std::vector<std::uint8_t>>& covers) {
   if (a.cost > b.cost || a.capacity < b.capacity) return false;
@@ -86,15 +87,14 @@ std::vector<Point> points_in_stock(const Site& site, int commodity) {
 
 /// Keeps a point unless a kept one beats it. The strongest kept points stand at the end
 /// (more cost, more capacity), so the scan runs backwards and mostly ends at once.
-std::vector<Point> without_beaten(const std::vector<Point>& points,
-                                  const Coupling& coupling,
-                                  const std::vector<std::vector<std::uint8_t>>& covers) {
+std::vector<Point> without_beaten(
+    const std::vector<Point>& points, const Coupling& coupling,
+    const std::vector<std::vector<std::uint8_t>>& covers) {
   std::vector<Point> kept;
   for (const Point& point : points) {
-    const bool beaten =
-        std::any_of(kept.rbegin(), kept.rend(), [&](const Point& other) {
-          return beats(other, point, coupling, covers);
-        });
+    const bool beaten = std::any_of(
+        kept.rbegin(), kept.rend(),
+        [&](const Point& other) { return beats(other, point, coupling, covers); });
     if (!beaten) kept.push_back(point);
   }
   return kept;
@@ -199,8 +199,9 @@ void Model::index_demands() {
 
 void Model::collect_points() {
   const Coupling coupling{
-      commodities() > 1 || (instance_.group_share &&
-                            instance_.group_share->of == Instance::GroupShare::Of::kGpus),
+      commodities() > 1 ||
+          (instance_.group_share &&
+           instance_.group_share->of == Instance::GroupShare::Of::kGpus),
       instance_.budget.has_value() ||
           (instance_.group_share &&
            instance_.group_share->of == Instance::GroupShare::Of::kCost),

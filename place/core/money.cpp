@@ -26,8 +26,8 @@ Wide traffic(const Instance& instance, const Solution& solution) {
 Wide penalties(const Instance& instance, const Solution& solution) {
   Wide total = 0;
   for (std::size_t d = 0; d < solution.unserved_ppb.size(); ++d) {
-    total += static_cast<Wide>(instance.demands[d].unserved_cost) *
-             solution.unserved_ppb[d];
+    total +=
+        static_cast<Wide>(instance.demands[d].unserved_cost) * solution.unserved_ppb[d];
   }
   return total;
 }
@@ -49,8 +49,8 @@ std::int64_t objective_of(const Instance& instance, const Solution& solution) {
     }
   }
   return saturate(
-      total + ceil_div(traffic(instance, solution) + penalties(instance, solution),
-                       kWhole));
+      total +
+      ceil_div(traffic(instance, solution) + penalties(instance, solution), kWhole));
 }
 
 std::int64_t bill_of(const Instance& instance, const Solution& solution) {

@@ -160,7 +160,8 @@ std::int64_t CutMeter::least_surviving(const Cut& cut, const PlanState& state) {
     }
   }
   for (const Pick& pick : state.picks()) {
-    for (const int e : model_.instance().sites[at(pick.site)].elements) sums_[at(e)] = 0;
+    for (const int e : model_.instance().sites[at(pick.site)].elements)
+      sums_[at(e)] = 0;
   }
   return total - worst;
 }

@@ -36,8 +36,9 @@ class Service {
   std::vector<std::int64_t> load_;
 };
 
-/// Demands whose joint load only the pools that reach one of them can carry; a necessary
-/// condition of every plan. With `loss`: whichever element is lost, on degraded terms.
+/// Demands whose joint load only the pools that reach one of them can carry; a
+/// necessary condition of every plan. With `loss`: whichever element is lost, on
+/// degraded terms.
 struct Cut {
   int commodity = 0;
   int block = 0;
@@ -75,7 +76,6 @@ class PlanState {
   int oversized_group() const;
 
  private:
-
   const Model* model_;
   std::vector<Pick> picks_;  // sorted
 };
@@ -97,8 +97,8 @@ class CutMeter {
 /// Sets the need and the group limit of a cut to those of a service.
 void refresh(Cut& cut, const Service& service, const Model& model);
 
-/// Largest load that one group may carry in a block; the largest int64 if shares are not
-/// of traffic.
+/// Largest load that one group may carry in a block; the largest int64 if shares are
+/// not of traffic.
 std::int64_t group_traffic_limit(const Model& model, const Service& service,
                                  int commodity, int block);
 

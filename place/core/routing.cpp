@@ -55,7 +55,8 @@ void Router::build_network(const PlanState& state, bool grouped) {
     const std::size_t group = at(model_.instance().sites[at(site)].group);
     network_.add_edge(first_pool + p, grouped ? first_group + group : sink_, 0);
   }
-  for (std::size_t g = 0; g < groups_; ++g) network_.add_edge(first_group + g, sink_, 0);
+  for (std::size_t g = 0; g < groups_; ++g)
+    network_.add_edge(first_group + g, sink_, 0);
   first_arc_ = classes_.size() + pools_.size() + groups_;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     for (std::size_t p = 0; p < pools_.size(); ++p) {
@@ -123,8 +124,8 @@ Violation Router::make_violation(Bits demands, int block, int element,
   return violation;
 }
 
-/// Elements that take some of the gathered pools, each with what it takes; without those
-/// that take nothing beyond what another takes.
+/// Elements that take some of the gathered pools, each with what it takes; without
+/// those that take nothing beyond what another takes.
 std::vector<Router::Loss> Router::losses(const PlanState& state) const {
   std::map<int, Bits> taken;
   for (std::size_t p = 0; p < pools_.size(); ++p) {
@@ -182,8 +183,7 @@ std::vector<Violation> Router::violations(const PlanState& state,
       for (const int b : model_.hard_blocks_of(k)) {
         auto demands = shortfall(state, service, b, true, loss.pools);
         if (!demands) continue;
-        found.push_back(
-            make_violation(*std::move(demands), b, loss.element, service));
+        found.push_back(make_violation(*std::move(demands), b, loss.element, service));
       }
       if (found.size() >= 8) return found;
     }

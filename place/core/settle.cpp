@@ -81,9 +81,8 @@ std::optional<std::vector<Carried>> route_cheaply(const Model& model,
     for (const auto& [i, pool] : pools) {
       const Pick& pick = state.picks()[at(i)];
       if (!has_bit(model.reach(pick.site, state.point(pick).reach), d)) continue;
-      const double unit =
-          static_cast<double>(model.traffic_cost(pick.site, block, d)) /
-          std::max(1.0, static_cast<double>(model.load(block, d)));
+      const double unit = static_cast<double>(model.traffic_cost(pick.site, block, d)) /
+                          std::max(1.0, static_cast<double>(model.load(block, d)));
       arcs.emplace_back(join(node, pool, load, std::llround(unit * scale)), d, i);
     }
   }
@@ -108,14 +107,14 @@ class ShareRounding {
     room_.assign(state.picks().size(), 0);
     for (std::size_t i = 0; i < room_.size(); ++i) {
       if (state.picks()[i].commodity != commodity) continue;
-      room_[i] = static_cast<Wide>(state.point(state.picks()[i]).capacity) * kWholeShare;
+      room_[i] =
+          static_cast<Wide>(state.point(state.picks()[i]).capacity) * kWholeShare;
     }
   }
 
   bool round(std::vector<Carried> carried) {
-    std::ranges::sort(carried, {}, [](const Carried& c) {
-      return std::pair(c.demand, c.pick);
-    });
+    std::ranges::sort(carried, {},
+                      [](const Carried& c) { return std::pair(c.demand, c.pick); });
     for (std::size_t i = 0; i < carried.size();) {
       std::size_t end = i;
       while (end < carried.size() && carried[end].demand == carried[i].demand) ++end;
@@ -182,7 +181,8 @@ std::optional<BlockShares> shares_of_whole(const Model& model, const PlanState& 
       if (pick.commodity != commodity) continue;
       if (!has_bit(model.reach(pick.site, state.point(pick).reach), d)) continue;
       std::int64_t cost = 0;
-      for (int b = 0; b < model.blocks(); ++b) cost += model.traffic_cost(pick.site, b, d);
+      for (int b = 0; b < model.blocks(); ++b)
+        cost += model.traffic_cost(pick.site, b, d);
       if (best < 0 || cost < least) {
         best = i;
         least = cost;

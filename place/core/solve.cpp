@@ -1,7 +1,8 @@
-// Bound and plans take turns. Each round runs a fixed number of dual steps, then a fixed
-// batch of searches that start from the average answer of the dual or from the best plan.
-// Searches of a batch know nothing of each other; what they found (plans, violated cuts)
-// is merged by index when all have ended, so the outcome does not depend on threads.
+// Bound and plans take turns. Each round runs a fixed number of dual steps, then a
+// fixed batch of searches that start from the average answer of the dual or from the
+// best plan. Searches of a batch know nothing of each other; what they found (plans,
+// violated cuts) is merged by index when all have ended, so the outcome does not depend
+// on threads.
 #include "place/core/solve.h"
 
 #include <algorithm>
@@ -100,8 +101,8 @@ class Solver {
                      saturate(static_cast<Wide>(dual_.best_value())));
   }
 
-  /// Sites that the average answer uses, then by value at the best prices; and for every
-  /// demand at least three that reach it, if there are.
+  /// Sites that the average answer uses, then by value at the best prices; and for
+  /// every demand at least three that reach it, if there are.
   std::vector<int> candidates() const {
     std::vector<double> weight(at(model_.sites()), 0);
     for (std::size_t i = 0; i < dual_.weights().size(); ++i) {
@@ -110,7 +111,9 @@ class Solver {
     }
     std::vector<int> order(at(model_.sites()));
     std::iota(order.begin(), order.end(), 0);
-    const auto used = [&](int s) { return weight[at(s)] >= 0.01 ? weight[at(s)] : 0.0; };
+    const auto used = [&](int s) {
+      return weight[at(s)] >= 0.01 ? weight[at(s)] : 0.0;
+    };
     std::ranges::stable_sort(order, [&](int a, int b) {
       if (used(a) != used(b)) return used(a) > used(b);
       return dual_.site_values()[at(a)] < dual_.site_values()[at(b)];
@@ -118,7 +121,8 @@ class Solver {
     std::vector<int> chosen;
     std::vector<int> reached(at(model_.demands()), 0);
     for (const int s : order) {
-      bool wanted = chosen.size() < kMostCandidates || model_.instance().sites[at(s)].pinned;
+      bool wanted =
+          chosen.size() < kMostCandidates || model_.instance().sites[at(s)].pinned;
       std::vector<int> own;
       for (int k = 0; k < model_.commodities(); ++k) {
         for (const int d : model_.demands_of(k)) {
@@ -137,8 +141,8 @@ class Solver {
     return chosen;
   }
 
-  /// What to leave unserved: whom no site reaches and, if asked, whom the average answer
-  /// leaves, while the coverage rows allow it.
+  /// What to leave unserved: whom no site reaches and, if asked, whom the average
+  /// answer leaves, while the coverage rows allow it.
   Service make_service(bool follow_dual) const {
     const Instance& in = model_.instance();
     std::vector<std::int32_t> unserved(at(model_.demands()), 0);
@@ -221,7 +225,8 @@ class Solver {
     for (const Found& result : found) {
       if (result.plan) plans.push_back(&*result.plan);
     }
-    std::ranges::stable_sort(plans, {}, [](const Incumbent* plan) { return plan->cost; });
+    std::ranges::stable_sort(plans, {},
+                             [](const Incumbent* plan) { return plan->cost; });
     for (const Incumbent* plan : plans) {
       if (solution_ && plan->cost >= solution_->objective) break;
       auto settled = settle(model_, plan->state, plan->service);
@@ -295,7 +300,10 @@ Solution within_budget(const Instance& instance, const Effort& effort,
   if (thrifty.bound > budget) {
     solution.status = Status::kInfeasible;
     solution.certificate = thrifty.certificate;
-    solution.conflicts.push_back({"budget", {}, -1, -1,
+    solution.conflicts.push_back({"budget",
+                                  {},
+                                  -1,
+                                  -1,
                                   "every plan is billed at least " +
                                       std::to_string(thrifty.bound) +
                                       " MicroUsd a month"});

@@ -23,8 +23,8 @@ struct Effort {
 /// Bound, plan and certificate. Identical at any thread count (unless time-limited).
 Solution solve(const Instance& instance, const Effort& effort);
 
-/// Lower bound that the multipliers prove: the Lagrangian function, in integers, rounded
-/// down. Valid for any prices and any non-negative multipliers.
+/// Lower bound that the multipliers prove: the Lagrangian function, in integers,
+/// rounded down. Valid for any prices and any non-negative multipliers.
 std::int64_t evaluate_bound(const Instance& instance, const Certificate& certificate);
 
 /// Everything that is wrong with a solution (empty: it is feasible and its objective is

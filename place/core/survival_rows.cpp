@@ -35,7 +35,8 @@ std::vector<SurvivalRow> violated_rows(const Model& model, const DualAscent& dua
       if (!has_bit(cut.demands, d)) continue;
       row.demands.push_back(d);
       row.need += model.load(cut.block, d);
-      need += static_cast<double>(model.load(cut.block, d)) * (1 - dual.unserved()[at(d)]);
+      need +=
+          static_cast<double>(model.load(cut.block, d)) * (1 - dual.unserved()[at(d)]);
     }
     if (row.demands.empty() || need <= 0) continue;
     const std::vector<double> supply = average_supply(model, dual, cut);
@@ -50,9 +51,8 @@ std::vector<SurvivalRow> violated_rows(const Model& model, const DualAscent& dua
       found.emplace_back(missing, row);
     }
   }
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
-    return a.first > b.first;
-  });
+  std::ranges::stable_sort(
+      found, [](const auto& a, const auto& b) { return a.first > b.first; });
   if (found.size() > most) found.resize(most);
   std::vector<SurvivalRow> rows;
   for (auto& [missing, row] : found) rows.push_back(std::move(row));

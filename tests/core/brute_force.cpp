@@ -102,8 +102,8 @@ class BruteForce {
       open[at(b.site)] = used[at(site.group)] = true;
     }
     for (std::size_t d = 0; d < served_.size(); ++d) {
-      cost += static_cast<std::int64_t>(
-          std::ceil((1 - served_[d]) * static_cast<double>(in_.demands[d].unserved_cost)));
+      cost += static_cast<std::int64_t>(std::ceil(
+          (1 - served_[d]) * static_cast<double>(in_.demands[d].unserved_cost)));
     }
     return cost;
   }
@@ -117,7 +117,8 @@ class BruteForce {
       for (std::size_t r = 0; r < in_.sites[s].stock.size(); ++r) {
         std::int64_t used = 0;
         for (const Built& b : built_) {
-          if (at(b.site) == s && at(b.option->stock_row) == r) used += b.option->gpus[b.row];
+          if (at(b.site) == s && at(b.option->stock_row) == r)
+            used += b.option->gpus[b.row];
         }
         if (used > in_.sites[s].stock[r]) return false;
       }
@@ -152,7 +153,8 @@ class BruteForce {
     }
     double total = 0;
     for (std::size_t d = 0; d < served_.size(); ++d) {
-      if (in_.demands[d].commodity == commodity) total += static_cast<double>(load(d, b));
+      if (in_.demands[d].commodity == commodity)
+        total += static_cast<double>(load(d, b));
     }
     return static_cast<std::int64_t>(in_.group_share->share * total);
   }
@@ -184,13 +186,15 @@ class BruteForce {
           if (degraded && std::ranges::count(site.elements, lost) > 0) continue;
           bool joins = false;
           for (std::size_t d = 0; d < served_.size(); ++d) {
-            joins = joins || ((set >> d & 1U) != 0 && served_[d] > 0 &&
-                              in_.demands[d].commodity == k && reaches(built, d, degraded));
+            joins =
+                joins || ((set >> d & 1U) != 0 && served_[d] > 0 &&
+                          in_.demands[d].commodity == k && reaches(built, d, degraded));
           }
           if (!joins) continue;
           reached = true;
-          supply[at(site.group)] += degraded ? built.option->degraded_capacity[built.row]
-                                             : built.option->capacity[built.row];
+          supply[at(site.group)] += degraded
+                                        ? built.option->degraded_capacity[built.row]
+                                        : built.option->capacity[built.row];
         }
         if (!reached) return false;
         std::int64_t total = 0;
@@ -238,7 +242,8 @@ class BruteForce {
     }
     lemon::NetworkSimplex<lemon::SmartDigraph, std::int64_t> simplex(graph);
     simplex.upperMap(upper).costMap(price).supplyMap(supply);
-    if (simplex.run() != simplex.OPTIMAL) return std::numeric_limits<std::int64_t>::max();
+    if (simplex.run() != simplex.OPTIMAL)
+      return std::numeric_limits<std::int64_t>::max();
     return simplex.totalCost<std::int64_t>();
   }
 

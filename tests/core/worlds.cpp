@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-
 #include "place/core/model.h"
 
 namespace isochrone::place {
@@ -46,8 +45,9 @@ Site random_site(Rng& rng, const Features& with, int demands, int commodities,
   site.group = static_cast<int>(between(rng, 0, 1));
   site.pinned = with.pinned && chance(rng, 0.3);
   if (with.survival) site.elements = {index, 4 + site.group};
-  site.stock = with.stock ? std::vector<std::int64_t>{between(rng, 1, 6), between(rng, 0, 4)}
-                          : std::vector<std::int64_t>{1000, 1000};
+  site.stock = with.stock
+                   ? std::vector<std::int64_t>{between(rng, 1, 6), between(rng, 0, 4)}
+                   : std::vector<std::int64_t>{1000, 1000};
   // Classes nest: each adds demands to the one before.
   Bits bits(1, 0);
   const int classes = 3;
@@ -136,9 +136,152 @@ Instance tiny_world(Rng& rng, const Features& with) {
   if (with.group_share) {
     using Of = Instance::GroupShare::Of;
     const std::array<Of, 3> kinds{Of::kGpus, Of::kCost, Of::kTraffic};
-    world.group_share = Instance::GroupShare{kinds[rng.below(3)], 0.5 + 0.5 * rng.uniform()};
+    world.group_share =
+        Instance::GroupShare{kinds[rng.below(3)], 0.5 + 0.5 * rng.uniform()};
   }
   world.constant = between(rng, -20'000'000, 20'000'000);
+  return world;
+}
+
+namespace {
+
+struct Spot {
+  double lat = 0;
+  double lon = 0;
+};
+
+/// Kilometres along the sphere.
+double distance(const Spot& a, const Spot& b) {
+  constexpr double kRadius = 6371;
+  const double inner = std::sin(a.lat) * std::sin(b.lat) +
+                       std::cos(a.lat) * std::cos(b.lat) * std::cos(a.lon - b.lon);
+  return kRadius * std::acos(std::clamp(inner, -1.0, 1.0));
+}
+
+/// People gather: around a dozen centres, within some 1500 km.
+Spot random_spot(Rng& rng, const std::vector<Spot>& centres) {
+  const Spot& centre = centres[rng.below(centres.size())];
+  return {std::clamp(centre.lat + 0.2 * rng.normal(), -1.2, 1.2),
+          centre.lon + 0.25 * rng.normal()};
+}
+
+/// One profile at one batch depth: deeper batches carry more and reach less far.
+struct Level {
+  double capacity = 0;  // requests per second and replica
+  double reach_km = 0;
+  int profile = 0;
+};
+
+std::vector<Level> make_levels(Rng& rng, const WorldSize& size) {
+  std::vector<Level> levels;
+  for (int p = 0; p < size.profiles; ++p) {
+    const double strength = 0.6 + 1.2 * rng.uniform();
+    for (int l = 0; l < size.levels; ++l) {
+      const double depth = (l + 1.0) / size.levels;
+      levels.push_back({2.5 * strength * std::pow(depth, 0.5),
+                        13000 * std::pow(1 - 0.8 * depth, 0.8), p});
+    }
+  }
+  return levels;
+}
+
+/// Fixed part of the pooling loss: n replicas carry less than n times one of many.
+double pooled(double n) { return n * (1 - 0.55 / std::sqrt(n + 1)); }
+
+}  // namespace
+
+Instance round_world(std::uint64_t seed, const WorldSize& size) {
+  Rng rng = Rng(seed).stream("round world");
+  Instance world;
+  world.blocks = size.blocks;
+  std::vector<Spot> centres;
+  for (int i = 0; i < 12; ++i) {
+    centres.push_back({-0.6 + 1.5 * rng.uniform(), 6.28 * rng.uniform()});
+  }
+  std::vector<Spot> metros;
+  std::vector<double> users;
+  double all_users = 0;
+  for (int d = 0; d < size.demands; ++d) {
+    metros.push_back(random_spot(rng, centres));
+    users.push_back(std::pow(rng.uniform(), -0.8));
+    all_users += std::min(users.back(), 60.0);
+  }
+  const double peak_rps = 2.0 * size.replicas;
+  for (int d = 0; d < size.demands; ++d) {
+    DemandRow row;
+    const double share = std::min(users[at(d)], 60.0) / all_users;
+    for (int b = 0; b < size.blocks; ++b) {
+      const double hour = 6.28 * b / size.blocks + metros[at(d)].lon;
+      const double daily = 0.55 + 0.45 * std::cos(hour);
+      row.load.push_back(
+          static_cast<std::int64_t>(1e6 * peak_rps * 1.5 * share * daily));
+    }
+    world.demands.push_back(row);
+  }
+  const std::vector<Level> levels = make_levels(rng, size);
+  world.groups = 20;
+  world.group_premium.assign(20, 0);
+  world.max_sites = size.max_sites;
+  world.elements = size.survive_site ? size.sites : 0;
+  std::vector<double> price;
+  for (int p = 0; p < size.profiles; ++p) {
+    double capacity = 0;
+    for (const Level& level : levels) {
+      if (level.profile == p) capacity = std::max(capacity, level.capacity);
+    }
+    price.push_back(1500 * capacity * (0.9 + 0.3 * rng.uniform()));
+  }
+  for (int s = 0; s < size.sites; ++s) {
+    Site site;
+    const Spot spot = random_spot(rng, centres);
+    site.group = static_cast<int>(rng.below(20));
+    if (size.survive_site) site.elements = {s};
+    site.fixed_cost = static_cast<std::int64_t>(1e6 * (300 + 500 * rng.uniform()));
+    site.fixed_bill = site.fixed_cost;
+    site.stock.assign(at(size.profiles), 1000);
+    const double local = 0.85 + 0.5 * rng.uniform();
+    for (const Level& level : levels) {
+      Bits bits((world.demands.size() + 63) / 64, 0);
+      Bits wider = bits;
+      for (int d = 0; d < size.demands; ++d) {
+        const double km = distance(spot, metros[at(d)]);
+        if (km <= level.reach_km) set_bit(bits, d);
+        if (km <= 1.3 * level.reach_km) set_bit(wider, d);
+      }
+      const auto class_of = [&](const Bits& wanted) {
+        const auto found = std::ranges::find(site.reach, wanted);
+        if (found != site.reach.end())
+          return static_cast<int>(found - site.reach.begin());
+        site.reach.push_back(wanted);
+        return static_cast<int>(site.reach.size()) - 1;
+      };
+      Option option;
+      option.reach_class = class_of(bits);
+      option.degraded_class = class_of(wider);
+      option.stock_row = level.profile;
+      for (int n = 1; n <= size.most_replicas; ++n) {
+        const double cost = 1e6 * price[at(level.profile)] * local * n;
+        option.cost.push_back(static_cast<std::int64_t>(cost));
+        option.bill.push_back(option.cost.back());
+        option.gpus.push_back(n * 4);
+        option.capacity.push_back(
+            static_cast<std::int64_t>(1e6 * level.capacity * pooled(n)));
+        option.degraded_capacity.push_back(
+            static_cast<std::int64_t>(1.1e6 * level.capacity * pooled(n)));
+      }
+      site.options.push_back(std::move(option));
+    }
+    if (size.traffic) {
+      for (int b = 0; b < size.blocks; ++b) {
+        site.traffic_cost.emplace_back();
+        for (const DemandRow& row : world.demands) {
+          site.traffic_cost.back().push_back(static_cast<std::int64_t>(
+              2 * local * static_cast<double>(row.load[at(b)])));
+        }
+      }
+    }
+    world.sites.push_back(std::move(site));
+  }
   return world;
 }
 

@@ -14,7 +14,7 @@ struct Features {
   bool coverage = false;
   bool max_sites = false;
   bool stock = false;
-  bool whole = false;     // a second commodity that is one whole job
+  bool whole = false;  // a second commodity that is one whole job
   bool traffic = false;
   bool group_share = false;
   bool premium = false;
