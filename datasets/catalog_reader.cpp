@@ -24,6 +24,7 @@ Catalog CatalogReader::read() {
   read_hubs();
   read_terrestrial_links();
   read_submarine_segments();
+  read_transit_policy();
   read_regimes();
   read_measured();
   faults_.throw_if_errors();

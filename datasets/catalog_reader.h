@@ -53,6 +53,7 @@ class CatalogReader {
   void read_terrestrial_links();
   void read_submarine_segments();
   void read_link(const Row& row, std::string name, bool submarine);
+  void read_transit_policy();
   void read_regimes();
   void read_measured();
 

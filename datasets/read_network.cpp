@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "datasets/catalog_reader.h"
+#include "geo/transit_policy.h"
 
 namespace isochrone::datasets {
 namespace {
@@ -71,6 +72,29 @@ void CatalogReader::read_submarine_segments() {
   });
 }
 
+void CatalogReader::read_transit_policy() {
+  using Scope = geo::TransitRule::Scope;
+  static constexpr std::pair<std::string_view, Scope> kScopes[] = {
+      {"country", Scope::kCountry},
+      {"border", Scope::kBorder},
+      {"cable", Scope::kCable},
+      {"link", Scope::kLink}};
+  Keys keys;
+  std::vector<geo::TransitRule> rules;
+  each_row("transit_policy", [&](const Row& row) {
+    const auto [low, high] = std::minmax(row.text("a"), row.text("b"));
+    keys.claim(row, "a", fmt::format("{}: {} - {}", row.text("scope"), low, high));
+    row.required("reason");
+    rules.push_back({row.one_of<Scope>("scope", kScopes), row.required("a"),
+                     row.text("b"), row.number("weight", 0.1, 1000)});
+  });
+  for (const std::size_t unused :
+       apply_transit_policy(rules, catalog_.network.hubs, catalog_.network.links)) {
+    Row(tables_.table("transit_policy"), unused, faults_)
+        .fault("a", "names no link that is in service");
+  }
+}
+
 void CatalogReader::read_regimes() {
   static constexpr std::string_view kRegimes[] = {"backbone", "public"};
   Keys keys;
@@ -80,8 +104,10 @@ void CatalogReader::read_regimes() {
     keys.claim(row, "regime", regime);
     seen.insert(regime);
     geo::RegimeCoefficients fitted;
-    fitted.stretch = row.number("stretch", 0.5, 4);
-    fitted.constant_ms = row.number("constant_ms", 0, 100);
+    fitted.stretch = row.number("stretch", 1, 4);
+    fitted.near_ms = row.number("near_ms", 0, 100);
+    fitted.constant_ms = row.number("constant_ms", fitted.near_ms, 100);
+    fitted.ramp_km = row.number("ramp_km", 0, 10000);
     fitted.cap_until_km = row.number("cap_until_km", 0, 20000);
     fitted.cap_factor = row.number("cap_factor", 1, 10);
     fitted.cap_km = row.number("cap_km", 0, 10000);

@@ -47,7 +47,8 @@ constexpr TableForm kTables[] = {
      "model family layers hidden kv_heads head_dim params_total_b params_active_b "
      "kv_bytes_per_token_bf16 max_context as_of basis source"},
     {"network_regimes",
-     "regime stretch constant_ms cap_until_km cap_factor cap_km source"},
+     "regime stretch constant_ms near_ms ramp_km cap_until_km cap_factor cap_km "
+     "source"},
     {"providers", "provider name home_country as_of basis source"},
     {"residency",
      "jurisdiction countries regime data_class outcome allow except needs stores "
@@ -64,6 +65,7 @@ constexpr TableForm kTables[] = {
      "system from to route_km chokepoints status as_of basis source"},
     {"terrestrial_links", "from to route_km chokepoints status as_of basis source"},
     {"territories", "territory follows as_of basis source"},
+    {"transit_policy", "scope a b weight reason as_of basis source"},
 };
 
 std::vector<std::string> words(std::string_view text) {

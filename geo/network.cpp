@@ -39,6 +39,10 @@ namespace {
 
 constexpr double kFibreKmPerSecond = 204190;
 constexpr Micros kSatelliteRtt{600'000};
+// A path between hubs that is so many times longer than the cap is no gap in the map
+// but a closed border (Lahore-Delhi, Beirut-Jerusalem): neighbours that meet at a far
+// exchange.
+constexpr std::int64_t kTrombone = 3;
 
 using HubEnds = std::vector<std::pair<HubId, HubId>>;
 
@@ -70,6 +74,8 @@ struct Joint {
   Tail from;
   Tail to;
   PathLength length = PathLength::unreachable();
+
+  std::int64_t links_m() const { return length.real_m - from.metres - to.metres; }
 };
 
 Joint best_joint(const Attachment& from, const Attachment& to,
@@ -96,17 +102,23 @@ struct Pair {
   int satellite_hops = 0;
 };
 
+/// Grows from near_ms to constant_ms with the path; never falls.
+Micros constant(std::int64_t path_m, const RegimeCoefficients& c) {
+  const double km = static_cast<double>(path_m) / 1e3;
+  const double grown = c.ramp_km > 0 ? std::min(1.0, km / c.ramp_km) : 1.0;
+  return micros_from_ms(c.near_ms + (c.constant_ms - c.near_ms) * grown);
+}
+
 Micros travel_time(std::int64_t path_m, const RegimeCoefficients& c) {
   const double km = static_cast<double>(path_m) / 1e3;
   return Micros{std::llround(2e6 * km / kFibreKmPerSecond * c.stretch)};
 }
 
 RttEntry modelled(const Pair& pair, const RegimeCoefficients& c) {
-  const Micros constant = micros_from_ms(c.constant_ms);
   if (!pair.joint.length.reachable()) {
-    return {kSatelliteRtt + constant, RttBasis::kSatellite};
+    return {kSatelliteRtt + micros_from_ms(c.constant_ms), RttBasis::kSatellite};
   }
-  const Micros rtt = travel_time(pair.path_m, c) + constant;
+  const Micros rtt = travel_time(pair.path_m, c) + constant(pair.path_m, c);
   if (pair.satellite_hops == 0) return {rtt, RttBasis::kModelled};
   return {rtt + pair.satellite_hops * kSatelliteRtt, RttBasis::kSatellite};
 }
@@ -117,7 +129,8 @@ RttEntry with_measured(const Pair& pair, RttEntry model, Micros measured,
                        const RegimeCoefficients& c) {
   if (pair.path_m == pair.intact_m) return {measured, RttBasis::kMeasured};
   if (model.basis == RttBasis::kSatellite) return model;
-  const Micros change = travel_time(pair.path_m, c) - travel_time(pair.intact_m, c);
+  const Micros change = travel_time(pair.path_m, c) + constant(pair.path_m, c) -
+                        travel_time(pair.intact_m, c) - constant(pair.intact_m, c);
   return {measured + std::max(Micros{0}, change), RttBasis::kModelled};
 }
 
@@ -147,8 +160,8 @@ class HopList {
 };
 
 void check_coefficients(const RegimeCoefficients& c, const char* regime) {
-  if (!(c.stretch >= 1) || !(c.constant_ms >= 0) || !(c.cap_factor >= 1) ||
-      !(c.cap_km >= 0)) {
+  if (!(c.stretch >= 1) || !(c.near_ms >= 0) || !(c.constant_ms >= c.near_ms) ||
+      !(c.cap_factor >= 1) || !(c.cap_km >= 0)) {
     throw std::invalid_argument(
         fmt::format("{} coefficients let an RTT beat light in fibre", regime));
   }
@@ -243,16 +256,18 @@ struct NetworkModel::Impl {
             const RegimeCoefficients& c, const Lengths& known) const {
     Pair found{.joint = best_joint(from, to, known.standing)};
     found.satellite_hops = int{from.satellite} + int{to.satellite};
-    const PathLength before =
-        known.intact ? best_joint(from, to, *known.intact).length : found.joint.length;
+    const Joint before =
+        known.intact ? best_joint(from, to, *known.intact) : found.joint;
     found.path_m = found.joint.length.real_m;
-    found.intact_m = before.real_m;
+    found.intact_m = before.length.real_m;
     if (found.satellite_hops > 0 || great_circle >= c.cap_until_km) return found;
     if (!found.joint.length.reachable()) return found;
+    const std::int64_t cap_m =
+        std::llround((c.cap_factor * great_circle + c.cap_km) * 1e3);
+    if (before.links_m() > kTrombone * cap_m) return found;
     const std::int64_t detour_m =
         std::max<std::int64_t>(0, found.path_m - found.intact_m);
-    found.intact_m = std::min<std::int64_t>(
-        found.intact_m, std::llround((c.cap_factor * great_circle + c.cap_km) * 1e3));
+    found.intact_m = std::min(found.intact_m, cap_m);
     found.capped = found.intact_m + detour_m != found.path_m;
     found.path_m = found.intact_m + detour_m;
     return found;
@@ -351,7 +366,9 @@ Route NetworkModel::route(Regime regime, const Endpoint& from,
       hops.add("satellite", hub_name(pair.joint.to), to.name, kSatelliteRtt);
     }
   }
-  hops.add("regime constant", from.name, to.name, micros_from_ms(c.constant_ms));
+  hops.add("regime constant", from.name, to.name,
+           pair.joint.length.reachable() ? constant(pair.path_m, c)
+                                         : micros_from_ms(c.constant_ms));
   if (const auto rtt = measured.best(measured.near(from), measured.near(to))) {
     // The path stays to be seen; what the measurement differs by is a hop of its own.
     const RttEntry entry = with_measured(pair, route.total, *rtt, c);

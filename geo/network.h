@@ -49,9 +49,14 @@ struct MeasuredRtt {
 /// RTT = 2 * km / 204190 km/s * stretch + constant, per regime; see geo/MODEL.md.
 struct RegimeCoefficients {
   double stretch = 1;
+  /// Constant of a path of ramp_km or more. Below, it grows linearly from near_ms: two
+  /// places of one metro do not pay for the exchanges of a long-haul path.
   double constant_ms = 0;
+  double near_ms = 0;
+  double ramp_km = 0;  ///< 0 = constant_ms everywhere
   /// Short pairs: path km is at most cap_factor * great circle + cap_km below
-  /// cap_until_km of great circle.
+  /// cap_until_km of great circle. Not where the links are over three times that:
+  /// such a detour is no gap in the map but a closed border.
   double cap_until_km = 600;
   double cap_factor = 1.35;
   double cap_km = 60;

@@ -96,6 +96,34 @@ TEST_SUITE("geo/network") {
           Micros{2735});
   }
 
+  // Neighbours 556 km apart whose only way is 900 + 1700 = 2600 km long: over three
+  // times the cap of 810.6 km, so all of it is believed. 2 * 2600 / 204190 s = 25.4665
+  // ms, + 2.
+  TEST_CASE("a long way round a closed border is not capped") {
+    NetworkTables tables = line_world();
+    tables.hubs.push_back({"Shut", code("SS"), {0, 5}});
+    tables.hubs.push_back({"Away", code("AA"), {30, 0}});
+    tables.links.push_back({"One", "West", "Away", 900, true, {}, 1});
+    tables.links.push_back({"Two", "Away", "Shut", 1700, true, {}, 1});
+    const NetworkModel model(tables);
+
+    CHECK(rtt(model, Regime::kBackbone, kWest, at("Shut", "SS", 5)).rtt ==
+          Micros{27466});
+  }
+
+  // Constant 8 ms from 1000 km on, 1 ms at 0 km. West-Middle, 1500 km: 14.6922 + 8. In
+  // West's metro, 0.1 degree (11.1195 km) from the hub: tail 13.899 km, 0.1361 ms,
+  // + 1 + 7 * .013899 = 1.0973.
+  TEST_CASE("the constant grows with the path up to the length of the ramp") {
+    NetworkTables tables = line_world();
+    tables.backbone = {.stretch = 1, .constant_ms = 8, .near_ms = 1, .ramp_km = 1000};
+    const NetworkModel model(tables);
+
+    CHECK(rtt(model, Regime::kBackbone, kWest, kMiddle).rtt == Micros{22692});
+    CHECK(rtt(model, Regime::kBackbone, kWest, at("near", "WW", 0.1)).rtt ==
+          Micros{1233});
+  }
+
   TEST_CASE("modelled rtts are symmetric and never beat light in fibre") {
     const NetworkModel model(line_world());
     const std::vector<Endpoint> ends{

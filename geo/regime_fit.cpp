@@ -1,0 +1,133 @@
+#include "geo/regime_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <Eigen/Dense>
+
+namespace isochrone::geo {
+namespace {
+
+constexpr double kMsPerKm = 2e3 / 204190;
+constexpr int kRounds = 60;
+// Errors below one per cent count alike, or a pair that fits by chance would rule.
+constexpr double kSmallestError = 0.01;
+
+double grown(const RegimeCoefficients& c, double path_km) {
+  return c.ramp_km > 0 ? std::min(1.0, path_km / c.ramp_km) : 1.0;
+}
+
+RelativeErrors summary(std::vector<double> errors) {
+  RelativeErrors result;
+  result.n = errors.size();
+  if (errors.empty()) return result;
+  std::ranges::sort(errors);
+  const auto at = [&](double share) {
+    const auto rank = static_cast<std::size_t>(share * static_cast<double>(result.n));
+    return errors[std::min(rank, result.n - 1)];
+  };
+  result.median = at(0.5);
+  result.p90 = at(0.9);
+  for (const double error : errors) result.mean += error;
+  result.mean /= static_cast<double>(result.n);
+  return result;
+}
+
+double relative_error(const PathObservation& o, const RegimeCoefficients& c) {
+  return std::abs(predicted_ms(c, o.path_km) - o.rtt_ms) / o.rtt_ms;
+}
+
+/// rtt - near * (1 - grown) = stretch * light + constant * grown, in units of the rtt.
+struct Design {
+  Eigen::MatrixX2d terms;
+  Eigen::VectorXd target;
+
+  Design(std::span<const PathObservation> observations, const RegimeCoefficients& c)
+      : terms(std::ssize(observations), 2), target(std::ssize(observations)) {
+    for (Eigen::Index i = 0; i < target.size(); ++i) {
+      const PathObservation& o = observations[static_cast<std::size_t>(i)];
+      const double share = grown(c, o.path_km);
+      terms.row(i) << kMsPerKm * o.path_km / o.rtt_ms, share / o.rtt_ms;
+      target[i] = (o.rtt_ms - c.near_ms * (1 - share)) / o.rtt_ms;
+    }
+  }
+};
+
+/// Weighted least squares; a coefficient beyond its bound is fixed there.
+Eigen::Vector2d solve(const Design& design, const Eigen::VectorXd& weights,
+                      const Eigen::Vector2d& lowest) {
+  const auto normal = design.terms.transpose() * weights.asDiagonal();
+  const Eigen::Matrix2d matrix = normal * design.terms;
+  const Eigen::Vector2d right = normal * design.target;
+  Eigen::Vector2d x = matrix.ldlt().solve(right);
+  for (const Eigen::Index fixed : {0, 1}) {
+    if (x[fixed] >= lowest[fixed]) continue;
+    const Eigen::Index free = 1 - fixed;
+    x[fixed] = lowest[fixed];
+    x[free] = (right[free] - matrix(free, fixed) * x[fixed]) / matrix(free, free);
+    x[free] = std::max(x[free], lowest[free]);
+  }
+  return x;
+}
+
+}  // namespace
+
+double predicted_ms(const RegimeCoefficients& c, double path_km) {
+  return kMsPerKm * path_km * c.stretch + c.near_ms +
+         (c.constant_ms - c.near_ms) * grown(c, path_km);
+}
+
+RegimeCoefficients fit_regime(std::span<const PathObservation> observations,
+                              RegimeCoefficients start) {
+  if (observations.size() < 3) {
+    throw std::invalid_argument("a regime is fitted on three pairs at least");
+  }
+  const Design design(observations, start);
+  const Eigen::Vector2d lowest(1, start.near_ms);
+  Eigen::VectorXd weights = Eigen::VectorXd::Ones(design.target.size());
+  Eigen::Vector2d x = lowest;
+  for (int round = 0; round < kRounds; ++round) {
+    x = solve(design, weights, lowest);
+    const Eigen::ArrayXd errors = (design.terms * x - design.target).array().abs();
+    weights = errors.max(kSmallestError).inverse().matrix();
+  }
+  start.stretch = x[0];
+  start.constant_ms = x[1];
+  return start;
+}
+
+RelativeErrors relative_errors(std::span<const PathObservation> observations,
+                               const RegimeCoefficients& coefficients) {
+  std::vector<double> errors;
+  for (const PathObservation& o : observations) {
+    errors.push_back(relative_error(o, coefficients));
+  }
+  return summary(std::move(errors));
+}
+
+RelativeErrors leave_place_out_errors(std::span<const PathObservation> observations,
+                                      const RegimeCoefficients& start) {
+  std::set<std::size_t> places;
+  for (const PathObservation& o : observations) {
+    places.insert({o.from_place, o.to_place});
+  }
+  std::vector<double> errors;
+  for (const std::size_t place : places) {
+    std::vector<PathObservation> kept;
+    std::vector<PathObservation> left_out;
+    for (const PathObservation& o : observations) {
+      const bool touches = o.from_place == place || o.to_place == place;
+      (touches ? left_out : kept).push_back(o);
+    }
+    const RegimeCoefficients fitted = fit_regime(kept, start);
+    for (const PathObservation& o : left_out) {
+      errors.push_back(relative_error(o, fitted));
+    }
+  }
+  return summary(std::move(errors));
+}
+
+}  // namespace isochrone::geo

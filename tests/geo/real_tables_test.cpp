@@ -1,0 +1,188 @@
+// The laws of the network on the tables that the program ships.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "datasets/catalog.h"
+#include "geo/network.h"
+#include "geo/regime_fit.h"
+
+namespace isochrone::geo {
+namespace {
+
+const NetworkTables& tables() {
+  static const NetworkTables network =
+      datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets").network;
+  return network;
+}
+
+NetworkTables without_measurements() {
+  NetworkTables network = tables();
+  network.measured.clear();
+  return network;
+}
+
+Endpoint hub(const char* name) {
+  const auto found = std::ranges::find(tables().hubs, name, &Hub::name);
+  REQUIRE(found != tables().hubs.end());
+  return {found->name, found->country, found->at};
+}
+
+double rtt_ms(const NetworkModel& model, Regime regime, const char* from,
+              const char* to) {
+  const Endpoint a = hub(from);
+  const Endpoint b = hub(to);
+  return to_ms(model.rtts(regime, std::span(&a, 1), std::span(&b, 1)).at(0, 0).rtt);
+}
+
+std::vector<Endpoint> some_hubs(std::size_t step) {
+  std::vector<Endpoint> ends;
+  for (std::size_t i = 0; i < tables().hubs.size(); i += step) {
+    ends.push_back(
+        {tables().hubs[i].name, tables().hubs[i].country, tables().hubs[i].at});
+  }
+  return ends;
+}
+
+TEST_SUITE("geo/real_tables") {
+  // Published estimates of the way round by land or the Cape: +8 to +50 ms.
+  TEST_CASE(
+      "cutting the Red Sea slows Europe to India and the Gulf, not the Atlantic") {
+    const NetworkTables network = without_measurements();
+    const std::vector<std::string> cuts{"chokepoint/red_sea"};
+    const NetworkModel intact(network);
+    const NetworkModel cut(network, cuts);
+
+    for (const Regime regime : {Regime::kBackbone, Regime::kPublic}) {
+      for (const auto& [from, to] : {std::pair{"London", "Mumbai"},
+                                     {"Frankfurt", "Mumbai"},
+                                     {"Marseille", "Mumbai"},
+                                     {"Frankfurt", "Dubai"},
+                                     {"London", "Doha"},
+                                     {"London", "Nairobi"}}) {
+        const double rise =
+            rtt_ms(cut, regime, from, to) - rtt_ms(intact, regime, from, to);
+        CAPTURE(from);
+        CAPTURE(to);
+        CHECK(rise >= 8);
+        CHECK(rise <= 50);
+      }
+      CHECK(rtt_ms(cut, regime, "London", "New York") ==
+            rtt_ms(intact, regime, "London", "New York"));
+    }
+  }
+
+  TEST_CASE(
+      "the Egyptian land bridge and the Florida Strait cannot be cut for nothing") {
+    const NetworkTables network = without_measurements();
+    const std::vector<std::string> egypt{"chokepoint/egypt_land_bridge"};
+    const std::vector<std::string> florida{"chokepoint/florida_strait"};
+    const NetworkModel intact(network);
+
+    CHECK(rtt_ms(NetworkModel(network, egypt), Regime::kPublic, "London", "Mumbai") >
+          8 + rtt_ms(intact, Regime::kPublic, "London", "Mumbai"));
+    CHECK(rtt_ms(NetworkModel(network, florida), Regime::kPublic, "Miami", "Bogota") >
+          rtt_ms(intact, Regime::kPublic, "Miami", "Bogota"));
+  }
+
+  TEST_CASE("cutting one of many parallel cables changes nothing") {
+    const NetworkTables network = without_measurements();
+    const std::vector<std::string> cuts{"cable/SEA-ME-WE 4"};
+
+    CHECK(rtt_ms(NetworkModel(network, cuts), Regime::kPublic, "London", "Mumbai") ==
+          rtt_ms(NetworkModel(network), Regime::kPublic, "London", "Mumbai"));
+  }
+
+  TEST_CASE("a Red Sea cut reaches measured pairs too") {
+    const std::vector<std::string> cuts{"chokepoint/red_sea"};
+    const NetworkModel intact(tables());
+    const NetworkModel cut(tables(), cuts);
+
+    CHECK(rtt_ms(cut, Regime::kBackbone, "London", "Mumbai") >=
+          8 + rtt_ms(intact, Regime::kBackbone, "London", "Mumbai"));
+  }
+
+  TEST_CASE("modelled rtts are symmetric and never beat light in fibre") {
+    const NetworkModel model(without_measurements());
+    const std::vector<Endpoint> ends = some_hubs(5);
+
+    const RttMatrix rtts = model.rtts(Regime::kBackbone, ends, ends);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      for (std::size_t j = 0; j < ends.size(); ++j) {
+        CHECK(rtts.at(i, j).rtt == rtts.at(j, i).rtt);
+        CHECK(to_ms(rtts.at(i, j).rtt) >=
+              2e3 * great_circle_km(ends[i].at, ends[j].at) / 204190);
+      }
+    }
+  }
+
+  TEST_CASE("every measurement that ships is reproduced in its own direction") {
+    const NetworkModel model(tables());
+
+    std::size_t reproduced = 0;
+    std::vector<Endpoint> ends;
+    for (const MeasuredRtt& row : tables().measured) {
+      ends.push_back(row.from);
+      ends.push_back(row.to);
+    }
+    std::ranges::sort(ends, {}, &Endpoint::name);
+    const auto [first, last] = std::ranges::unique(ends, {}, &Endpoint::name);
+    ends.erase(first, last);
+    const RttMatrix rtts = model.rtts(Regime::kBackbone, ends, ends);
+    const auto index = [&](const Endpoint& end) {
+      return static_cast<std::size_t>(
+          std::ranges::lower_bound(ends, end.name, {}, &Endpoint::name) - ends.begin());
+    };
+    for (const MeasuredRtt& row : tables().measured) {
+      const RttEntry& entry = rtts.at(index(row.from), index(row.to));
+      CHECK(entry.basis == RttBasis::kMeasured);
+      CHECK(entry.rtt == row.rtt);
+      ++reproduced;
+    }
+    CHECK(reproduced > 2000);
+  }
+
+  TEST_CASE("the hops of real routes sum exactly to their totals") {
+    const NetworkModel model(tables());
+    const std::vector<Endpoint> ends = some_hubs(60);
+
+    for (const Endpoint& a : ends) {
+      for (const Endpoint& b : ends) {
+        const Route route = model.route(Regime::kPublic, a, b);
+        Micros sum{0};
+        for (const Hop& hop : route.hops) sum += hop.rtt;
+        CHECK(sum == route.total.rtt);
+      }
+    }
+  }
+
+  // What the committed coefficients claim, recomputed from the committed measurements:
+  // the model alone, pairs of 100 km and more, mean of both directions.
+  TEST_CASE("the backbone coefficients are those of the measurements that ship") {
+    NetworkTables network = without_measurements();
+    const RegimeCoefficients committed = network.backbone;
+    network.backbone.stretch = 1;
+    network.backbone.constant_ms = network.backbone.near_ms = 0;
+    const NetworkModel paths(network);
+
+    std::vector<PathObservation> pairs;
+    for (const MeasuredRtt& row : tables().measured) {
+      if (great_circle_km(row.from.at, row.to.at) < 100) continue;
+      const RttEntry light =
+          paths.rtts(Regime::kBackbone, std::span(&row.from, 1), std::span(&row.to, 1))
+              .at(0, 0);
+      pairs.push_back({to_ms(light.rtt) * 204.19 / 2, to_ms(row.rtt), 0, 0});
+    }
+    const RegimeCoefficients fitted = fit_regime(pairs, committed);
+
+    CHECK(fitted.stretch == doctest::Approx(committed.stretch).epsilon(0.01));
+    CHECK(fitted.constant_ms == doctest::Approx(committed.constant_ms).epsilon(0.1));
+    CHECK(relative_errors(pairs, committed).median <= 0.08);
+  }
+}
+
+}  // namespace
+}  // namespace isochrone::geo

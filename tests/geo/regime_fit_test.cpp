@@ -1,0 +1,97 @@
+#include "geo/regime_fit.h"
+
+#include <stdexcept>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace isochrone::geo {
+namespace {
+
+const RegimeCoefficients kTruth{
+    .stretch = 1.3, .constant_ms = 8, .near_ms = 1, .ramp_km = 500};
+
+std::vector<PathObservation> exact_pairs() {
+  std::vector<PathObservation> pairs;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double km = 150.0 + 900.0 * static_cast<double>(i);
+    pairs.push_back({km, predicted_ms(kTruth, km), i, i + 1});
+  }
+  return pairs;
+}
+
+RegimeCoefficients unfitted() {
+  RegimeCoefficients start = kTruth;
+  start.stretch = 1;
+  start.constant_ms = 1;
+  return start;
+}
+
+TEST_SUITE("geo/regime_fit") {
+  // 1000 km: 2000 / 204190 s = 9.79480 ms, * 1.3 + 8 = 20.7332. 250 km, half the ramp:
+  // 2.44870 * 1.3 + (1 + 8) / 2 = 7.6833.
+  TEST_CASE("a prediction is stretched light plus the grown constant") {
+    CHECK(predicted_ms(kTruth, 1000) == doctest::Approx(20.7332).epsilon(1e-5));
+    CHECK(predicted_ms(kTruth, 250) == doctest::Approx(7.6833).epsilon(1e-5));
+  }
+
+  TEST_CASE("coefficients that made the data are found again") {
+    const RegimeCoefficients fitted = fit_regime(exact_pairs(), unfitted());
+
+    CHECK(fitted.stretch == doctest::Approx(1.3));
+    CHECK(fitted.constant_ms == doctest::Approx(8));
+    CHECK(fitted.near_ms == 1);
+  }
+
+  // An absolute-error fit passes through the majority, whatever the rest does.
+  TEST_CASE("a few wild pairs do not move the fit") {
+    std::vector<PathObservation> pairs = exact_pairs();
+    pairs[3].rtt_ms *= 3;
+    pairs[8].rtt_ms *= 2;
+    const RegimeCoefficients fitted = fit_regime(pairs, unfitted());
+
+    CHECK(fitted.stretch == doctest::Approx(1.3).epsilon(0.005));
+    CHECK(fitted.constant_ms == doctest::Approx(8).epsilon(0.05));
+    CHECK(relative_errors(pairs, fitted).median < 0.01);
+  }
+
+  TEST_CASE("no fit is faster than light or below the near constant") {
+    std::vector<PathObservation> pairs = exact_pairs();
+    for (PathObservation& pair : pairs) pair.rtt_ms = 9e-3 * pair.path_km;
+    const RegimeCoefficients fitted = fit_regime(pairs, unfitted());
+
+    CHECK(fitted.stretch == 1);
+    CHECK(fitted.constant_ms == 1);
+  }
+
+  // Predictions 10, 20, 30, 40 of measurements all 20: errors .5, 0, .5, 1.
+  TEST_CASE("relative errors are those of theory") {
+    const RegimeCoefficients light{.stretch = 1};
+    std::vector<PathObservation> pairs;
+    for (const double ms : {10.0, 20.0, 30.0, 40.0}) {
+      pairs.push_back({ms * 204190 / 2e3, 20, 0, 1});
+    }
+    const RelativeErrors errors = relative_errors(pairs, light);
+
+    CHECK(errors.n == 4);
+    CHECK(errors.mean == doctest::Approx(0.5));
+    CHECK(errors.median == doctest::Approx(0.5));
+    CHECK(errors.p90 == doctest::Approx(1));
+  }
+
+  TEST_CASE("leaving places out tries every pair once per end") {
+    const RelativeErrors errors = leave_place_out_errors(exact_pairs(), unfitted());
+
+    CHECK(errors.n == 24);
+    CHECK(errors.p90 < 1e-6);
+  }
+
+  TEST_CASE("two pairs are too few to fit") {
+    CHECK_THROWS_WITH_AS(fit_regime(std::vector<PathObservation>(2), unfitted()),
+                         "a regime is fitted on three pairs at least",
+                         std::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace isochrone::geo
