@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   effort.progress = [&](std::int64_t plan, std::int64_t bound) {
     std::printf("%6.1f s (%.1f CPU s)  plan %.4f M  bound %.4f M  gap %.2f %%\n",
-                seconds_since(start), static_cast<double>(plan) / 1e12,
+                seconds_since(start), cpu_seconds(), static_cast<double>(plan) / 1e12,
                 static_cast<double>(bound) / 1e12,
                 100.0 * static_cast<double>(plan - bound) / static_cast<double>(plan));
     std::fflush(stdout);
