@@ -75,6 +75,8 @@ HubGraph::~HubGraph() = default;
 HubGraph::HubGraph(HubGraph&&) noexcept = default;
 HubGraph& HubGraph::operator=(HubGraph&&) noexcept = default;
 
+std::size_t HubGraph::size() const { return boost::num_vertices(impl_->graph); }
+
 std::vector<PathLength> HubGraph::lengths_from(HubId source) const {
   return dijkstra(impl_->graph, source.index(), boost::dijkstra_visitor<>());
 }

@@ -43,6 +43,8 @@ class HubGraph {
   HubGraph(HubGraph&&) noexcept;
   HubGraph& operator=(HubGraph&&) noexcept;
 
+  std::size_t size() const;
+
   /// Length of the best path from `source` to every hub. O(E log V), Dijkstra 1959.
   std::vector<PathLength> lengths_from(HubId source) const;
 

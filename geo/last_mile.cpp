@@ -110,7 +110,7 @@ double AccessLaw::quantile_ms(double u) const {
 }
 
 AtomicLaw AccessLaw::atoms_with_jitter() const {
-  const AtomicLaw jitter = rounded_up(jitter_quantile_ms);
+  AtomicLaw jitter = rounded_up(jitter_quantile_ms);
   if (none()) return jitter;
   return convolved(rounded_up([this](double u) { return quantile_ms(u); }), jitter);
 }

@@ -48,11 +48,11 @@ using HubEnds = std::vector<std::pair<HubId, HubId>>;
 
 /// Best path lengths from those hubs that somebody asked for.
 struct LengthTable {
-  std::map<HubId, std::size_t> row;
+  std::vector<std::uint32_t> row;  ///< by HubId; meaningless for hubs not asked for
   std::vector<std::vector<PathLength>> lengths;
 
   const PathLength& at(HubId from, HubId to) const {
-    return lengths[row.at(from)][to.index()];
+    return lengths[row[from.index()]][to.index()];
   }
 };
 
@@ -63,7 +63,8 @@ LengthTable lengths_from(const HubGraph& graph, std::span<const Attachment> ends
   }
   const std::vector<HubId> hubs(distinct.begin(), distinct.end());
   LengthTable table;
-  for (std::size_t i = 0; i < hubs.size(); ++i) table.row[hubs[i]] = i;
+  table.row.resize(graph.size());
+  for (std::uint32_t i = 0; i < hubs.size(); ++i) table.row[hubs[i].index()] = i;
   table.lengths = parallel_map(
       hubs.size(), [&](std::size_t i) { return graph.lengths_from(hubs[i]); });
   return table;
@@ -183,6 +184,7 @@ HubId known_hub(const std::map<std::string, HubId>& ids, const Link& link,
   const auto hub = ids.find(name);
   if (hub != ids.end()) return hub->second;
   std::vector<std::string> known;
+  known.reserve(ids.size());
   for (const auto& [other, id] : ids) known.push_back(other);
   std::string message = fmt::format("link {} {}-{}: unknown hub \"{}\"", link.name,
                                     link.from, link.to, name);

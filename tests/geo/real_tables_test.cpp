@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/parallel.h"
 #include "datasets/catalog.h"
 #include "geo/network.h"
 #include "geo/regime_fit.h"
@@ -46,6 +47,25 @@ std::vector<Endpoint> some_hubs(std::size_t step) {
   }
   return ends;
 }
+
+/// The places of all measurements, each once, by name.
+struct MeasuredPlaces {
+  std::vector<Endpoint> ends;
+
+  MeasuredPlaces() {
+    for (const MeasuredRtt& row : tables().measured) {
+      ends.push_back(row.from);
+      ends.push_back(row.to);
+    }
+    std::ranges::sort(ends, {}, &Endpoint::name);
+    const auto [first, last] = std::ranges::unique(ends, {}, &Endpoint::name);
+    ends.erase(first, last);
+  }
+  std::size_t index(const Endpoint& end) const {
+    return static_cast<std::size_t>(
+        std::ranges::lower_bound(ends, end.name, {}, &Endpoint::name) - ends.begin());
+  }
+};
 
 TEST_SUITE("geo/real_tables") {
   // Published estimates of the way round by land or the Cape: +8 to +50 ms.
@@ -121,28 +141,32 @@ TEST_SUITE("geo/real_tables") {
 
   TEST_CASE("every measurement that ships is reproduced in its own direction") {
     const NetworkModel model(tables());
+    const MeasuredPlaces places;
 
-    std::size_t reproduced = 0;
-    std::vector<Endpoint> ends;
+    const RttMatrix rtts = model.rtts(Regime::kBackbone, places.ends, places.ends);
+    REQUIRE(tables().measured.size() > 2000);
     for (const MeasuredRtt& row : tables().measured) {
-      ends.push_back(row.from);
-      ends.push_back(row.to);
-    }
-    std::ranges::sort(ends, {}, &Endpoint::name);
-    const auto [first, last] = std::ranges::unique(ends, {}, &Endpoint::name);
-    ends.erase(first, last);
-    const RttMatrix rtts = model.rtts(Regime::kBackbone, ends, ends);
-    const auto index = [&](const Endpoint& end) {
-      return static_cast<std::size_t>(
-          std::ranges::lower_bound(ends, end.name, {}, &Endpoint::name) - ends.begin());
-    };
-    for (const MeasuredRtt& row : tables().measured) {
-      const RttEntry& entry = rtts.at(index(row.from), index(row.to));
+      const RttEntry& entry = rtts.at(places.index(row.from), places.index(row.to));
       CHECK(entry.basis == RttBasis::kMeasured);
       CHECK(entry.rtt == row.rtt);
-      ++reproduced;
     }
-    CHECK(reproduced > 2000);
+  }
+
+  TEST_CASE("the number of threads changes no entry") {
+    const NetworkModel model(tables());
+    const std::vector<Endpoint> ends = some_hubs(9);
+
+    set_thread_count(1);
+    const RttMatrix alone = model.rtts(Regime::kBackbone, ends, ends);
+    set_thread_count(2);
+    const RttMatrix together = model.rtts(Regime::kBackbone, ends, ends);
+    set_thread_count(0);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      for (std::size_t j = 0; j < ends.size(); ++j) {
+        CHECK(alone.at(i, j).rtt == together.at(i, j).rtt);
+        CHECK(alone.at(i, j).basis == together.at(i, j).basis);
+      }
+    }
   }
 
   TEST_CASE("the hops of real routes sum exactly to their totals") {
@@ -160,7 +184,7 @@ TEST_SUITE("geo/real_tables") {
   }
 
   // What the committed coefficients claim, recomputed from the committed measurements:
-  // the model alone, pairs of 100 km and more, mean of both directions.
+  // the model alone, pairs of 100 km and more.
   TEST_CASE("the backbone coefficients are those of the measurements that ship") {
     NetworkTables network = without_measurements();
     const RegimeCoefficients committed = network.backbone;
@@ -168,13 +192,13 @@ TEST_SUITE("geo/real_tables") {
     network.backbone.constant_ms = network.backbone.near_ms = 0;
     const NetworkModel paths(network);
 
+    const MeasuredPlaces places;
+    const RttMatrix light = paths.rtts(Regime::kBackbone, places.ends, places.ends);
     std::vector<PathObservation> pairs;
     for (const MeasuredRtt& row : tables().measured) {
       if (great_circle_km(row.from.at, row.to.at) < 100) continue;
-      const RttEntry light =
-          paths.rtts(Regime::kBackbone, std::span(&row.from, 1), std::span(&row.to, 1))
-              .at(0, 0);
-      pairs.push_back({to_ms(light.rtt) * 204.19 / 2, to_ms(row.rtt), 0, 0});
+      const Micros rtt = light.at(places.index(row.from), places.index(row.to)).rtt;
+      pairs.push_back({to_ms(rtt) * 204.19 / 2, to_ms(row.rtt), 0, 0});
     }
     const RegimeCoefficients fitted = fit_regime(pairs, committed);
 
