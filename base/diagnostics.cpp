@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -14,6 +15,9 @@ namespace isochrone {
 namespace {
 
 std::string read_source(const std::string& file) {
+  // A pipe has been read already and would be waited for; a device may have no end.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return "";
   std::ifstream in(file, std::ios::binary);
   std::stringstream text;
   text << in.rdbuf();
@@ -38,9 +42,13 @@ std::string render_all(std::vector<Diagnostic>& diagnostics) {
   std::map<std::string, std::string> sources;
   std::string text;
   for (const Diagnostic& d : diagnostics) {
-    auto [it, fresh] = sources.try_emplace(d.position.file);
-    if (fresh && !d.position.file.empty()) it->second = read_source(d.position.file);
     if (!text.empty()) text += '\n';
+    if (d.position.line == 0) {
+      text += render(d, "");
+      continue;
+    }
+    auto [it, fresh] = sources.try_emplace(d.position.file);
+    if (fresh) it->second = read_source(d.position.file);
     text += render(d, it->second);
   }
   return text;

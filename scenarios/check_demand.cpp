@@ -22,6 +22,7 @@ void check_workload(const CheckContext& context, const spec::Demand& entry,
   if (entry.workload().empty()) return;  // refused by the reader
   const spec::Workload* workload = workload_of(context, entry);
   if (workload == nullptr) {
+    if (context.spec.workloads().empty()) return;  // refused by the reader
     std::vector<std::string> known;
     for (const auto& other : context.spec.workloads()) known.push_back(other.name());
     context.error(path + ".workload",
@@ -89,6 +90,7 @@ void check_who(const CheckContext& context, const spec::Demand& entry,
 void check_load(const CheckContext& context, const std::string& path) {
   const bool peak = context.given(path + ".rps_peak");
   const bool users = context.given(path + ".users");
+  const bool at = context.given(path + ".at");
   const bool requests = context.given(path + ".requests_per_user_day");
   if (peak && (users || requests)) {
     context.error(path + ".rps_peak",
@@ -97,7 +99,7 @@ void check_load(const CheckContext& context, const std::string& path) {
   } else if (!peak && !requests) {
     context.error(
         path, fmt::format("{} has neither requests_per_user_day nor rps_peak", path));
-  } else if (!peak && !users) {
+  } else if (!peak && !users && (context.given(path + ".regions") || at)) {
     context.error(path, fmt::format("{} has no users to make its requests", path));
   }
 }

@@ -107,7 +107,7 @@ void check_regions(const CheckContext& context) {
   for (const auto& [name, words] : context.spec.regions()) {
     for (const auto& [other, other_words] : context.spec.regions()) {
       const bool same = std::ranges::equal(words.words(), other_words.words());
-      if (name <= other || !same) continue;
+      if (name <= other || !same || words.words().empty()) continue;
       context.error("regions." + name,
                     fmt::format("regions {} and {} are the same", other, name));
     }

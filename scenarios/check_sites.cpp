@@ -136,7 +136,7 @@ void check_build(const CheckContext& context) {
     const std::string path = fmt::format("sites.build.gpus[{}]", i);
     check_low_mid_high(context, gpu.capex_usd(), path + ".capex_usd");
     if (gpu.gpu().empty() || seen.emplace(gpu.gpu(), gpu.shape_gpus()).second) continue;
-    context.error(path, fmt::format("{} is the second one of {} GPUs {}", path,
+    context.error(path, fmt::format("{} repeats the one of {} x {}", path,
                                     gpu.shape_gpus(), gpu.gpu()));
   }
 }
@@ -172,8 +172,8 @@ void check_added(const CheckContext& context) {
       if (offers.emplace(offer.gpu(), offer.shape_gpus(), offer.term()).second)
         continue;
       context.error(fmt::format("{}.offers[{}]", path, j),
-                    fmt::format("{} quotes {} GPUs {} {} twice", path,
-                                offer.shape_gpus(), offer.gpu(), offer.term()));
+                    fmt::format("{} quotes {} x {} {} twice", path, offer.shape_gpus(),
+                                offer.gpu(), offer.term()));
     }
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "scenarios/scenario.pb.h"
 
@@ -11,8 +10,5 @@ namespace isochrone::scenarios {
 /// order of the format, map keys and objectives sorted, numbers in their shortest form.
 /// Equal messages give equal bytes, whatever YAML they came from.
 std::string normalise(const spec::Scenario& scenario);
-
-/// The text as a JSON string, quotes included.
-std::string json_text(std::string_view text);
 
 }  // namespace isochrone::scenarios

@@ -21,7 +21,14 @@ void SpecReader::read_objective(const YamlEntry& entry, const Value& in,
                                 spec::Slo& slo) {
   const auto key = parse_objective_key(entry.key.text);
   if (!key) {
-    unknown_key(entry, in, usual_objective_keys());
+    const std::string with_unit = entry.key.text + "_ms";
+    if (!parse_objective_key(with_unit)) {
+      return unknown_key(entry, in, usual_objective_keys());
+    }
+    // The unit is too large a part of the key for the two to be alike.
+    fault(entry.key.position,
+          fmt::format("unknown field {} in {}", describe(entry.key), in.path),
+          fmt::format("did you mean \"{}\"?", with_unit));
     return;
   }
   const Field& percentile = *field_of(*spec::Objective::descriptor(), "percentile");

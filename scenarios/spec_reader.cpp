@@ -182,25 +182,26 @@ void SpecReader::read_map_entry(const YamlEntry& entry, const Value& in,
                   key_format)) {
     return;
   }
-  const auto& types = *field.message_type();
-  Message& pair = *message.GetReflection()->AddMessage(&message, &field);
-  set_scalar(pair, *types.map_key(), entry.key.text);
-  if (types.map_value()->message_type() != nullptr) {
-    Message& inner = *pair.GetReflection()->MutableMessage(&pair, types.map_value());
-    if (holds_words(field)) {
-      spec::FieldFormat format = format_of(field);
-      format.set_non_empty(true);
-      read_list(value, *inner.GetDescriptor()->field(0), format, inner);
-    } else {
-      read_message(value, inner);
-    }
+  const Field& value_field = *field.message_type()->map_value();
+  const auto add_pair = [&]() -> Message& {
+    Message& pair = *message.GetReflection()->AddMessage(&message, &field);
+    set_scalar(pair, *field.message_type()->map_key(), entry.key.text);
+    return pair;
+  };
+  if (value_field.message_type() == nullptr) {
+    spec::FieldFormat format = format_of(field);
+    format.clear_words();
+    format.clear_kind();
+    const auto read = read_scalar(value, value_field, format);
+    if (read) set_scalar(add_pair(), value_field, *read);
     return;
   }
-  spec::FieldFormat value_format = format_of(field);
-  value_format.clear_words();
-  value_format.clear_kind();
-  const auto read = read_scalar(value, *types.map_value(), value_format);
-  if (read) set_scalar(pair, *types.map_value(), *read);
+  Message& pair = add_pair();
+  Message& inner = *pair.GetReflection()->MutableMessage(&pair, &value_field);
+  if (!holds_words(field)) return read_message(value, inner);
+  spec::FieldFormat format = format_of(field);
+  format.set_non_empty(true);
+  read_list(value, *inner.GetDescriptor()->field(0), format, inner);
 }
 
 void SpecReader::report_missing(const Value& value, const Message& message,

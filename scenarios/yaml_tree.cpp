@@ -47,9 +47,14 @@ Size size_of(const YamlNode& node) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+  explicit TreeBuilder(std::string file) : file_(std::move(file)) {
+    root_.position = {file_, 1, 1};
+  }
 
   YamlNode take() { return std::move(root_); }
+
+  /// Where the last text in quotes (or written as a block) begins.
+  const std::optional<YAML::Mark>& last_quoted() const { return last_quoted_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) {
@@ -81,6 +86,7 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode& leaf = add_leaf_open(mark, anchor, YamlNode::Kind::kText);
     leaf.text = value;
     leaf.quoted = tag == "!";
+    if (leaf.quoted) last_quoted_ = mark;
     close();
   }
 
@@ -168,15 +174,35 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t nodes_ = 0;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
+  std::optional<YAML::Mark> last_quoted_;
   YamlNode root_;
 };
+
+/// yaml-cpp takes the end of the text for a closing quote.
+bool never_closed(std::string_view yaml, const YAML::Mark& mark) {
+  auto i = static_cast<std::size_t>(std::max(mark.pos, 0));
+  if (i >= yaml.size() || (yaml[i] != '"' && yaml[i] != '\'')) return false;
+  const char quote = yaml[i++];
+  while (i < yaml.size()) {
+    if (quote == '"' && yaml[i] == '\\') {
+      i += 2;
+    } else if (yaml[i] == quote && i + 1 < yaml.size() && yaml[i + 1] == quote) {
+      i += 2;
+    } else if (yaml[i] == quote) {
+      return false;
+    } else {
+      ++i;
+    }
+  }
+  return true;
+}
 
 std::string hint_for(const std::string& message) {
   if (message.find("illegal map value") != std::string::npos) {
     return "text that holds a colon needs quotes";
   }
-  if (message.find("end of map not found") != std::string::npos ||
-      message.find("end of sequence not found") != std::string::npos) {
+  if (message.find("end of map") != std::string::npos ||
+      message.find("end of sequence") != std::string::npos) {
     return "is the indentation uneven, or a bracket or comma missing?";
   }
   return "";
@@ -230,6 +256,12 @@ std::optional<YamlNode> parse_yaml(std::string_view yaml, const std::string& nam
   } catch (const YAML::Exception& fault) {
     faults.error({name, fault.mark.line + 1, fault.mark.column + 1},
                  "is not YAML: " + fault.msg, hint_for(fault.msg));
+    return std::nullopt;
+  }
+  const auto& quoted = builder.last_quoted();
+  if (quoted && never_closed(yaml, *quoted)) {
+    faults.error({name, quoted->line + 1, quoted->column + 1},
+                 "this quote is never closed");
     return std::nullopt;
   }
   return builder.take();
