@@ -16,9 +16,9 @@ struct Fault {
 };
 
 struct Verification {
-  std::vector<Fault> faults;           ///< empty: the plan holds
-  std::vector<std::string> checked;    ///< what was recomputed, for the summary
-  std::vector<std::string> rests_on;   ///< what could not be, and rests on simulation
+  std::vector<Fault> faults;          ///< empty: the plan holds
+  std::vector<std::string> checked;   ///< what was recomputed, for the summary
+  std::vector<std::string> rests_on;  ///< what could not be, and rests on simulation
 };
 
 /// Recomputes every constraint, every dollar and the bound of a plan from the scenario

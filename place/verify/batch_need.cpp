@@ -1,0 +1,31 @@
+#include "place/verify/batch_need.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "place/verify/facts.h"
+
+namespace isochrone::place {
+
+BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Batch& batch,
+                     datasets::GpuId gpu, std::int64_t shape_gpus) {
+  BatchNeed need;
+  const auto reference = catalog.gpu(batch.reference_gpu());
+  // A GPU of twice the dense bf16 rate needs half the hours.
+  const double ratio = reference ? catalog.gpus[gpu].bf16_dense_tflops /
+                                       catalog.gpus[*reference].bf16_dense_tflops
+                                 : 1;
+  const double gpu_hours = batch.gpu_hours_month() / ratio;
+  const auto gang = static_cast<double>(batch.gang_gpus());
+  const auto jobs = static_cast<double>(batch.jobs_month());
+  need.hours_per_job = gpu_hours / jobs / gang;
+  need.gangs = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::ceil(gpu_hours / gang / kHoursPerMonth)));
+  const std::int64_t groups = whole_groups(batch.gang_gpus(), shape_gpus);
+  need.gpus = need.gangs * groups;
+  need.gpu_hours_used = static_cast<std::int64_t>(
+      std::ceil(need.hours_per_job * jobs * static_cast<double>(groups)));
+  return need;
+}
+
+}  // namespace isochrone::place

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "base/hash.h"
+#include "place/plan_file/plan_file.h"
+#include "place/verify/checks.h"
+
+namespace isochrone::place {
+namespace {
+
+std::string serialised(const plan::Table& table) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  table.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+void check_population(const Facts& facts, Faults& faults, int index) {
+  const plan::Population& claimed = facts.plan.populations(index);
+  const std::string where = fmt::format("populations[{}]", index);
+  const auto id = facts.population(claimed.demand(), claimed.metro());
+  if (!id) {
+    faults.add(where, fmt::format("the scenario has no users of \"{}\" in {}",
+                                  claimed.demand(), claimed.metro()));
+    return;
+  }
+  const scenarios::Population& should = facts.demand.populations[*id];
+  faults.equal(where + ".workload", claimed.workload(), facts.workload(should).name());
+  faults.equal(where + ".country", claimed.country(), should.endpoint.country.text());
+  faults.equal(where + ".region", claimed.region(),
+               facts.demand.regions[should.region].name);
+  faults.near(where + ".lat", claimed.lat(), should.endpoint.at.lat, 1e-9);
+  faults.near(where + ".lon", claimed.lon(), should.endpoint.at.lon, 1e-9);
+  faults.near(where + ".users", claimed.users(), should.users,
+              1e-9 * std::max(1.0, should.users));
+  if (!std::ranges::equal(claimed.load(), should.load, {}, {}, &MicroRps::count)) {
+    faults.add(where + ".load", "it is not the load that the scenario expands to");
+  }
+  if (!std::ranges::equal(claimed.requests_month(), should.requests_month)) {
+    faults.add(where + ".requests_month",
+               "they are not the requests that the scenario expands to");
+  }
+}
+
+}  // namespace
+
+void check_provenance(const Facts& facts, Faults& faults) {
+  const plan::Plan& plan = facts.plan;
+  faults.equal("format", plan.format(), kPlanFormat);
+  faults.equal("scenario", plan.scenario(), facts.scenario.spec.name());
+  if (plan.scenario_normalised() != facts.scenario.normalised) {
+    faults.add("scenario_normalised", "the plan answers another scenario");
+  }
+  const plan::Provenance& provenance = plan.provenance();
+  faults.equal("provenance.scenario_hash", provenance.scenario_hash(),
+               sha256(facts.scenario.normalised));
+  faults.equal("provenance.datasets_hash", provenance.datasets_hash(),
+               facts.catalog.hash);
+  std::string tables;
+  for (const plan::Table& table : plan.tables()) tables += serialised(table);
+  if (provenance.tables_hash() != sha256(tables)) {
+    faults.add("provenance.tables_hash", "the tables have another hash");
+  }
+  faults.equal("provenance.seed", provenance.seed(), scenarios::seed(facts.scenario));
+  faults.equal("provenance.release", provenance.release(),
+               std::string(ISOCHRONE_RELEASE));
+  if (provenance.start().empty()) {
+    faults.add("provenance.start", "it is neither cold nor the name of a plan");
+  }
+  const bool planned = plan.status() == "planned";
+  if (!planned && plan.status() != "infeasible" && plan.status() != "undecided") {
+    faults.add("status", fmt::format("\"{}\" is no status of a plan", plan.status()));
+  }
+  if (planned && plan.conflicts_size() > 0) {
+    faults.add("status", "a plan with conflicts is not planned");
+  }
+  if (!planned && plan.pools_size() > 0) {
+    faults.add("status", fmt::format("\"{}\", but there are pools", plan.status()));
+  }
+}
+
+void check_populations(const Facts& facts, Faults& faults) {
+  for (int i = 0; i < facts.plan.populations_size(); ++i) {
+    check_population(facts, faults, i);
+  }
+  std::map<std::pair<std::string, std::string>, int> listed;
+  for (const plan::Population& population : facts.plan.populations()) {
+    ++listed[{population.demand(), population.metro()}];
+  }
+  for (const scenarios::Population& population : facts.demand.populations) {
+    const std::string& entry = facts.entry_name(population);
+    const int times = listed[{entry, population.metro}];
+    if (times != 1) {
+      faults.add("populations", fmt::format("\"{}\" in {} is listed {} times, not once",
+                                            entry, population.metro, times));
+    }
+  }
+}
+
+}  // namespace isochrone::place

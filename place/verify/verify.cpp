@@ -1,0 +1,75 @@
+#include "place/verify/verify.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/verify/checks.h"
+
+namespace isochrone::place {
+namespace {
+
+void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& checked) {
+  checked.push_back("scenario, data, tables and release are those that the plan names");
+  if (plan.status() != "planned") return;
+  checked.push_back(
+      fmt::format("{} populations and their loads", plan.populations_size()));
+  checked.push_back(
+      fmt::format("{} sites and {} pools: offers, prices, stock, lead times, "
+                  "requirements, capacities",
+                  plan.sites_size(), plan.pools_size()));
+  checked.push_back(
+      fmt::format("{} assignments: shares, residency, round trips, reach, "
+                  "loads in every block",
+                  plan.assignments_size()));
+  checked.push_back("every loss that must be survived, in every block, by max-flow");
+  checked.push_back(
+      fmt::format("{} lines of the bill, totals, spend", plan.bill_size()));
+  checked.push_back(fmt::format("{} tables: reach and capacity by slower methods",
+                                plan.tables_size()));
+  checked.push_back(fmt::format("the bound, from {} prices and {} survival rows",
+                                plan.certificate().prices_size(),
+                                plan.certificate().rows_size()));
+  checked.push_back(
+      fmt::format("{} simulated cells and {} drills: verdicts, none missing",
+                  plan.cells_size(), plan.drills_size()));
+}
+
+/// An unplanned answer has conflicts to show and nothing to add up.
+void check_refusal(const plan::Plan& plan, Faults& faults) {
+  if (plan.status() == "infeasible" && plan.conflicts_size() == 0) {
+    faults.add("conflicts", "infeasible, but no conflict is told");
+  }
+}
+
+}  // namespace
+
+Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
+                    const datasets::Catalog& catalog) {
+  const Facts facts(plan, scenario, catalog);
+  Faults faults;
+  Verification result;
+  check_provenance(facts, faults);
+  if (plan.status() == "planned") {
+    check_populations(facts, faults);
+    check_sites(facts, faults);
+    check_pools(facts, faults);
+    check_assignments(facts, faults);
+    check_survival(facts, faults);
+    check_unserved(facts, faults);
+    check_bill(facts, faults);
+    check_tables(facts, faults, result.rests_on);
+    check_bound(facts, faults);
+    check_cells(facts, faults);
+    check_law(facts, faults);
+  } else {
+    check_refusal(plan, faults);
+  }
+  say_what_was_checked(plan, result.checked);
+  result.faults = faults.take();
+  return result;
+}
+
+}  // namespace isochrone::place

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "datasets/catalog.h"
+#include "place/plan.pb.h"
+#include "scenarios/scenario.h"
+
+namespace isochrone::place {
+
+/// The tables of the project.
+const datasets::Catalog& world();
+
+/// Chat for users in Germany and France at a fixed pace, and training, on quoted GPUs
+/// in Frankfurt, Paris and Dublin; a site may be lost; 3 % may be left out.
+scenarios::Scenario small_question();
+
+/// A plan of small_question() without a fault and without any wit: one pool that could
+/// carry everybody in Frankfurt and one in Paris, everybody in Frankfurt. Made with no
+/// search, so that the verifier can be tested before and without a planner.
+plan::Plan honest_plan();
+
+}  // namespace isochrone::place
