@@ -177,16 +177,16 @@ class TableCheck {
     pool.occupancy.assign(table_.occupancy().begin(), table_.occupancy().end());
     pool.residence_s.assign(table_.residence_s().begin(), table_.residence_s().end());
     pool.slots = table_.max_num_seqs();
-    const scenarios::Modulation modulation = burstiest();
+    const SlowEpochs epochs(burstiest());
     for (int i = 0; i < table_.replicas_size(); ++i) {
       pool.replicas = table_.replicas(i);
       if (pool.replicas * pool.slots > 100'000) continue;
+      const SlowQueue queue(pool, epochs);
       compare_capacity("capacity", i, table_.capacity(i),
-                       slow_carried_rate(pool, table_.wait_budget_ms() / 1e3,
-                                         wait_share_, modulation));
+                       queue.carried_rate(table_.wait_budget_ms() / 1e3, wait_share_));
       compare_capacity("degraded_capacity", i, table_.degraded_capacity(i),
-                       slow_carried_rate(pool, table_.degraded_wait_budget_ms() / 1e3,
-                                         degraded_wait_share_, modulation));
+                       queue.carried_rate(table_.degraded_wait_budget_ms() / 1e3,
+                                          degraded_wait_share_));
     }
   }
 

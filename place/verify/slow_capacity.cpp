@@ -10,7 +10,7 @@
 namespace isochrone::place {
 namespace {
 
-constexpr std::size_t kEpochs = 16384;
+constexpr std::size_t kEpochs = 8192;
 constexpr std::size_t kRates = 512;  // of the table of waits, up to the full rate
 
 double residence_at(const SlowPool& pool, double occupancy) {
@@ -33,28 +33,6 @@ std::vector<double> departures(const SlowPool& pool) {
                     residence_at(pool, requests / static_cast<double>(pool.replicas)));
   }
   return rates;
-}
-
-/// P(wait > budget) at a steady rate: the chain's weights from the empty pool up, in
-/// logarithms, then the geometric queue above the last slot.
-double steady_wait(const std::vector<double>& leave, double rate, double budget_s) {
-  const double full = leave.back();
-  if (rate <= 0) return 0;
-  if (rate >= full) return 1;
-  std::vector<long double> log_weight{0};
-  for (const double mu : leave) {
-    log_weight.push_back(log_weight.back() +
-                         std::log(static_cast<long double>(rate) / mu));
-  }
-  const long double top = *std::ranges::max_element(log_weight);
-  long double below = 0;
-  for (std::size_t k = 0; k + 1 < log_weight.size(); ++k) {
-    below += std::exp(log_weight[k] - top);
-  }
-  const long double taken =
-      std::exp(log_weight.back() - top) / (1 - static_cast<long double>(rate) / full);
-  const auto busy = static_cast<double>(taken / (taken + below));
-  return busy * std::exp(-(full - rate) * budget_s);
 }
 
 /// Equally likely quantiles of a Gamma law of mean 1: its density summed by trapezoids.
@@ -82,94 +60,98 @@ std::vector<double> gamma_quantiles(double shape, std::size_t count) {
   return quantiles;
 }
 
-std::vector<double> epoch_factors(double shape) {
-  std::vector<double> factors = gamma_quantiles(shape, kEpochs);
-  double mean = 0;
-  for (const double factor : factors) mean += factor / kEpochs;
-  for (double& factor : factors) factor /= mean;
-  Rng order = Rng(7).stream("verifier epochs");
-  for (std::size_t i = kEpochs - 1; i > 0; --i) {
-    std::swap(factors[i], factors[order.below(i + 1)]);
-  }
-  return factors;
-}
-
-class ModulatedWait {
- public:
-  ModulatedWait(const std::vector<double>& leave, double budget_s,
-                const scenarios::Modulation& modulation)
-      : factors_(epoch_factors(modulation.shape)),
-        full_(leave.back()),
-        budget_s_(budget_s),
-        epoch_s_(modulation.correlation_s) {
-    for (std::size_t i = 0; i <= kRates; ++i) {
-      steady_.push_back(steady_wait(
-          leave, full_ * static_cast<double>(i) / static_cast<double>(kRates),
-          budget_s));
-    }
-  }
-
-  double full_rate() const { return full_; }
-
-  double at(double mean_rate) const {
-    double backlog = 0;
-    double missed = 0;
-    // Twice round, so that the first epoch inherits what the last leaves.
-    for (int round = 0; round < 2; ++round) {
-      missed = 0;
-      for (const double factor : factors_) {
-        const double rate = mean_rate * factor;
-        missed += factor * epoch_wait(rate, backlog);
-        backlog = std::max(0.0, backlog + (rate - full_) * epoch_s_);
-      }
-    }
-    return missed / kEpochs;
-  }
-
- private:
-  double epoch_wait(double rate, double backlog) const {
-    if (rate >= full_) return 1;
-    // The backlog drains at a constant speed; it alone exceeds the budget until then.
-    const double seconds_over =
-        std::max(0.0, backlog - budget_s_ * full_) / (full_ - rate);
-    const double over = std::min(1.0, seconds_over / epoch_s_);
-    const double x = rate / full_ * kRates;
-    const auto cell = std::min(static_cast<std::size_t>(x), kRates - 1);
-    const double steady = steady_[cell] + (x - static_cast<double>(cell)) *
-                                              (steady_[cell + 1] - steady_[cell]);
-    return over + (1 - over) * steady;
-  }
-
-  std::vector<double> factors_;
-  std::vector<double> steady_;
-  double full_;
-  double budget_s_;
-  double epoch_s_;
-};
-
-template <class Wait>
-double largest(double full_rate, double wait_share, Wait&& wait) {
-  double low = 0;
-  double high = full_rate;
-  for (int step = 0; step < 14; ++step) {
-    const double middle = (low + high) / 2;
-    (wait(middle) <= wait_share ? low : high) = middle;
-  }
-  return low;
-}
-
 }  // namespace
 
-double slow_carried_rate(const SlowPool& pool, double budget_s, double wait_share,
-                         const scenarios::Modulation& modulation) {
-  const std::vector<double> leave = departures(pool);
-  if (modulation.shape <= 0) {
-    return largest(leave.back(), wait_share,
-                   [&](double rate) { return steady_wait(leave, rate, budget_s); });
+SlowEpochs::SlowEpochs(const scenarios::Modulation& modulation)
+    : seconds(modulation.correlation_s) {
+  if (modulation.shape <= 0) return;
+  factor = gamma_quantiles(modulation.shape, kEpochs);
+  double mean = 0;
+  for (const double value : factor) mean += value / kEpochs;
+  for (double& value : factor) value /= mean;
+  Rng order = Rng(7).stream("verifier epochs");
+  for (std::size_t i = kEpochs - 1; i > 0; --i) {
+    std::swap(factor[i], factor[order.below(i + 1)]);
   }
-  const ModulatedWait wait(leave, budget_s, modulation);
-  return largest(wait.full_rate(), wait_share,
-                 [&](double rate) { return wait.at(rate); });
+}
+
+SlowQueue::SlowQueue(const SlowPool& pool, const SlowEpochs& epochs) : epochs_(epochs) {
+  const std::vector<double> leave = departures(pool);
+  full_ = leave.back();
+  log_weight_.push_back(0);
+  for (const double mu : leave)
+    log_weight_.push_back(log_weight_.back() - std::log(mu));
+  for (std::size_t i = 0; i <= kRates; ++i) {
+    busy_.push_back(
+        busy_at(full_ * static_cast<double>(i) / static_cast<double>(kRates)));
+  }
+}
+
+/// Share of time with every slot taken, at a steady rate: weights rate^k / (mu_1 ...
+/// mu_k) and above the last slot a geometric queue.
+double SlowQueue::busy_at(double rate) const {
+  if (rate <= 0) return 0;
+  if (rate >= full_) return 1;
+  const double step = std::log(rate);
+  double top = log_weight_[0];
+  for (std::size_t k = 0; k < log_weight_.size(); ++k) {
+    top = std::max(top, log_weight_[k] + step * static_cast<double>(k));
+  }
+  const std::size_t last = log_weight_.size() - 1;
+  double below = 0;
+  for (std::size_t k = 0; k < last; ++k) {
+    const double weight = log_weight_[k] + step * static_cast<double>(k) - top;
+    if (weight > -45) below += std::exp(weight);
+  }
+  const double weight = log_weight_[last] + step * static_cast<double>(last) - top;
+  const double taken = std::exp(weight) / (1 - rate / full_);
+  return taken / (taken + below);
+}
+
+/// P(wait > budget) at a steady rate.
+double SlowQueue::steady_wait(double rate, double budget_s) const {
+  if (rate >= full_) return 1;
+  const double x = rate / full_ * kRates;
+  const auto cell = std::min(static_cast<std::size_t>(x), kRates - 1);
+  const double busy =
+      busy_[cell] + (x - static_cast<double>(cell)) * (busy_[cell + 1] - busy_[cell]);
+  return busy * std::exp(-(full_ - rate) * budget_s);
+}
+
+double SlowQueue::mean_wait(double mean_rate, double budget_s) const {
+  double backlog = 0;
+  const auto pass = [&](double rate) {
+    backlog = std::max(0.0, backlog + (rate - full_) * epochs_.seconds);
+  };
+  // Once round for nothing but the backlog that the first epoch inherits from the last.
+  for (const double factor : epochs_.factor) pass(mean_rate * factor);
+  double missed = 0;
+  for (const double factor : epochs_.factor) {
+    const double rate = mean_rate * factor;
+    double wait = 1;
+    if (rate < full_) {
+      // The backlog drains at a constant speed and exceeds the budget until then.
+      const double seconds = std::max(0.0, backlog - budget_s * full_) / (full_ - rate);
+      const double over = std::min(1.0, seconds / epochs_.seconds);
+      wait = over + (1 - over) * steady_wait(rate, budget_s);
+    }
+    missed += factor * wait;
+    pass(rate);
+  }
+  return missed / static_cast<double>(epochs_.factor.size());
+}
+
+double SlowQueue::carried_rate(double budget_s, double wait_share) const {
+  double low = 0;
+  double high = full_;
+  for (int step = 0; step < 14; ++step) {
+    const double rate = (low + high) / 2;
+    const double wait = epochs_.factor.empty()
+                            ? busy_at(rate) * std::exp(-(full_ - rate) * budget_s)
+                            : mean_wait(rate, budget_s);
+    (wait <= wait_share ? low : high) = rate;
+  }
+  return low;
 }
 
 }  // namespace isochrone::place

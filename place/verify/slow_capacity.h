@@ -15,12 +15,35 @@ struct SlowPool {
   std::int64_t replicas = 1;
 };
 
-/// Largest mean rate (requests/s) at which at most `wait_share` of the requests wait
-/// longer than `budget_s`: the model of place/MODEL.md by another road. The chain is
-/// summed in logarithms from its top down and the modulated rate walks through epochs
-/// of an own low-discrepancy order, so agreement within a few per cent means the model
-/// was followed, not that code was shared.
-double slow_carried_rate(const SlowPool& pool, double budget_s, double wait_share,
-                         const scenarios::Modulation& modulation);
+/// A modulated rate as epochs: equally likely quantiles of its Gamma law in an own
+/// order. Empty for Poisson. Costs some milliseconds: make it once for many pools.
+struct SlowEpochs {
+  explicit SlowEpochs(const scenarios::Modulation& modulation);
+  std::vector<double> factor;  ///< of mean 1
+  double seconds = 0;          ///< each
+};
+
+/// The queue of place/MODEL.md by another road: the chain is summed in logarithms and
+/// the rate walks through epochs of an own order, so agreement within a few per cent
+/// means that the model was followed, not that code was shared.
+class SlowQueue {
+ public:
+  /// `epochs` must outlive the queue.
+  SlowQueue(const SlowPool& pool, const SlowEpochs& epochs);
+
+  /// Largest mean rate (requests/s) at which at most `wait_share` of the requests wait
+  /// longer than `budget_s`.
+  double carried_rate(double budget_s, double wait_share) const;
+
+ private:
+  double busy_at(double rate) const;
+  double steady_wait(double rate, double budget_s) const;
+  double mean_wait(double mean_rate, double budget_s) const;
+
+  const SlowEpochs& epochs_;
+  std::vector<double> log_weight_;  // of k requests at a rate of 1, up to the last slot
+  std::vector<double> busy_;        // on a grid of rates up to the full one
+  double full_ = 0;
+};
 
 }  // namespace isochrone::place

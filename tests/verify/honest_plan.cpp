@@ -150,11 +150,11 @@ class Builder {
     table.add_residence_s(2.03);
     table.add_occupancy(24);
     table.add_residence_s(2.03);
+    const SlowEpochs epochs(facts_.demand.modulation[0]);
     for (const std::int64_t n : {1, 2, 4, 8, 16, 32}) {
-      const SlowPool pool{{1, 24}, {2.03, 2.03}, 24, n};
+      const SlowQueue queue({{1, 24}, {2.03, 2.03}, 24, n}, epochs);
       const auto carries = [&](double budget_s) {
-        return static_cast<std::int64_t>(
-            1e6 * slow_carried_rate(pool, budget_s, 0.04, facts_.demand.modulation[0]));
+        return static_cast<std::int64_t>(1e6 * queue.carried_rate(budget_s, 0.04));
       };
       table.add_replicas(n);
       table.add_capacity(carries(0.020));

@@ -104,14 +104,19 @@ TEST_SUITE("place/slow_reach") {
 }
 
 TEST_SUITE("place/slow_capacity") {
+  double carried_rate(const SlowPool& pool, double budget_s, double wait_share,
+                      const scenarios::Modulation& modulation) {
+    const SlowEpochs epochs(modulation);
+    return SlowQueue(pool, epochs).carried_rate(budget_s, wait_share);
+  }
+
   TEST_CASE("one slot at a time under Poisson is M/M/1") {
     // Service 1 s, budget 2 s: P(wait > 2) = rho exp(-2 (1 - rho)) = 0.1. At rho = .3:
     // .3 exp(-1.4) = .0740; at .35: .35 exp(-1.3) = .0954; at .36: .36 exp(-1.28) =
     // .1001.
     const SlowPool pool{{1}, {1.0}, 1, 1};
 
-    CHECK(slow_carried_rate(pool, 2, 0.1, {}) ==
-          doctest::Approx(0.3598).epsilon(0.002));
+    CHECK(carried_rate(pool, 2, 0.1, {}) == doctest::Approx(0.3598).epsilon(0.002));
   }
 
   TEST_CASE("many slots of one pace are Erlang C") {
@@ -120,18 +125,18 @@ TEST_SUITE("place/slow_capacity") {
     // second.
     const SlowPool pool{{1}, {1.0}, 2, 1};
 
-    CHECK(slow_carried_rate(pool, 0, 1.0 / 3, {}) == doctest::Approx(1).epsilon(0.002));
+    CHECK(carried_rate(pool, 0, 1.0 / 3, {}) == doctest::Approx(1).epsilon(0.002));
   }
 
   TEST_CASE("bursts carry less, and pooling carries more per replica") {
     const scenarios::Modulation bursts{5.5, 600};
     const SlowPool one{{1}, {1.0}, 8, 1};
     const SlowPool eight{{1}, {1.0}, 8, 8};
-    const double poisson = slow_carried_rate(one, 0.02, 0.04, {});
-    const double bursty = slow_carried_rate(one, 0.02, 0.04, bursts);
+    const double poisson = carried_rate(one, 0.02, 0.04, {});
+    const double bursty = carried_rate(one, 0.02, 0.04, bursts);
 
     CHECK(bursty < poisson);
-    CHECK(slow_carried_rate(eight, 0.02, 0.04, bursts) / 8 > bursty);
+    CHECK(carried_rate(eight, 0.02, 0.04, bursts) / 8 > bursty);
   }
 }
 
