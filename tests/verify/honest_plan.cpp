@@ -26,56 +26,7 @@ using scenarios::Offer;
 using scenarios::Population;
 using scenarios::PopulationId;
 
-constexpr const char* kQuestion = R"(
-name: three-cities
-seed: 7
-headroom: 1.2
-horizon: {order_date: 2026-12-01, start: 2027-03-01, months: 12}
-regions: {west: [FR, DE]}
-workloads:
-  - name: chat
-    kind: llm
-    rate: {tokens_per_s: 50, streams_per_gpu: 24, prefill_tokens_per_s: 8000}
-    input_tokens: {constant: 400}
-    output_tokens: {constant: 100}
-    connection: cold_quic
-    payload: {up_kb: 4, down_bytes_per_token: 200, down_kb: 10}
-    data: [general]
-    requires: {memory_gb: 40}
-    slo: {ttft_p95_ms: 700, tpot_p95_ms: 33, e2e_p90_ms: 3000}
-  - name: train
-    kind: batch
-    batch: {gpu_hours_month: 2000, jobs_month: 4, reference_gpu: H100-80GB-SXM,
-            gang_gpus: 16, deadline_hours: 72, data_from: [DE], data_tb: 1}
-    data: [general]
-demand:
-  - {name: people, workload: chat, users: {DE: 60000, FR: 40000}, metros_max: 6,
-     requests_per_user_day: 6, daily_profile: consumer,
-     burstiness: {cv: 1.2, correlation_min: 10}, coverage: 0.97,
-     unserved_usd_user_month: 3}
-sites:
-  only: ["acme/*", "best/*"]
-  fixed_usd_site_month: 2000
-  add:
-    - {name: acme/frankfurt, city: Frankfurt am Main, country: DE,
-       offers: [{gpu: H100-80GB-SXM, shape_gpus: 8, term: on_demand,
-                 usd_per_gpu_hour: 2.5, available_gpus: 64, lead_time_days: 10}]}
-    - {name: best/dublin, city: Dublin, country: IE,
-       offers: [{gpu: H100-80GB-SXM, shape_gpus: 4, term: on_demand,
-                 usd_per_gpu_hour: 2.1, available_gpus: 64, lead_time_days: 10}]}
-    - {name: best/paris, city: Paris, country: FR,
-       offers: [{gpu: H100-80GB-SXM, shape_gpus: 8, term: on_demand,
-                 usd_per_gpu_hour: 2.4, available_gpus: 64, lead_time_days: 10}]}
-  prefer: [{provider: best, premium_usd_month: 500}]
-terms: {allow: [on_demand]}
-residency: {mode: policy, rules: [{from: [DE, FR], data: [general], allow: [EEA]}],
-            otherwise: deny}
-resilience: {survive: site, degraded: {ttft_p95_ms: 1500}}
-limits: {max_sites: 3, budget_usd_month: 900000}
-)";
-
 constexpr const char* kGpu = "H100-80GB-SXM";
-constexpr const char* kOpen[] = {"acme/frankfurt", "best/paris"};
 
 class Builder {
  public:
@@ -92,9 +43,7 @@ class Builder {
     add_unserved();
     add_bill();
     add_certificate();
-    add_cells();
-    add_drills();
-    add_law();
+    add_outcome(facts_, plan_);
     return plan_;
   }
 
@@ -433,69 +382,6 @@ class Builder {
     bound.set_refers_to("the cost under this table");
   }
 
-  static void fill_cell(plan::Cell& cell, const char* objective, double limit_ms) {
-    cell.set_workload("chat");
-    cell.set_region("west");
-    cell.set_hours("other hours");
-    cell.set_objective(objective);
-    cell.set_limit_ms(limit_ms);
-    cell.set_requests(10'000);
-    cell.set_unfinished(10);
-    cell.set_attained(0.98);
-    cell.set_low(0.97);
-    cell.set_high(0.99);
-    cell.set_verdict("met");
-    cell.set_at_percentile_ms(limit_ms * 0.9);
-    plan::Cell::Part& part = *cell.add_parts();
-    part.set_name("prefill");
-    part.set_ns(50'000'000);
-  }
-
-  void add_cells() {
-    fill_cell(*plan_.add_cells(), "ttft_p95_ms", 700);
-    fill_cell(*plan_.add_cells(), "tpot_p95_ms", 33);
-    fill_cell(*plan_.add_cells(), "e2e_p90_ms", 3000);
-    plan_.set_simulated_requests(30'000);
-  }
-
-  void add_drills() {
-    for (int lost = 0; lost < 2; ++lost) {
-      plan::Drill& drill = *plan_.add_drills();
-      drill.set_element(kOpen[lost]);
-      drill.set_block(12);
-      std::int64_t load = 0;
-      for (const plan::Assignment& a : plan_.assignments()) {
-        const auto id = facts_.population(a.demand(), a.metro()).value();
-        load += static_cast<std::int64_t>(
-            Wide{facts_.demand.populations[id].load[12].count()} * a.share_ppb(12) /
-            kWholeShare);
-      }
-      drill.set_load(load);
-      drill.set_surviving_capacity(plan_.pools(1 - lost).degraded_capacity());
-      drill.set_residency_kept(true);
-      fill_cell(*drill.add_cells(), "ttft_p95_ms", 1500);
-    }
-  }
-
-  /// Both sites are within reach of both countries, and policy rule 1 admits both.
-  void add_law() {
-    for (const char* country : {"DE", "FR"}) {
-      plan::LawNote& note = *plan_.add_law();
-      note.set_demand("people");
-      note.set_country(country);
-      const auto from = geo::CountryCode::parse(country).value();
-      for (const char* to : {"DE", "FR"}) {
-        note.add_may_be_in(to);
-        note.add_mechanisms(
-            facts_.rules.verdict(from, 0, geo::CountryCode::parse(to).value())
-                .mechanism);
-      }
-      for (const Population& p : facts_.demand.populations) {
-        if (p.endpoint.country == from) note.set_users(note.users() + p.users);
-      }
-    }
-  }
-
   const scenarios::Scenario& scenario_;
   const datasets::Catalog& catalog_;
   plan::Plan plan_;
@@ -503,16 +389,6 @@ class Builder {
 };
 
 }  // namespace
-
-const datasets::Catalog& world() {
-  static const datasets::Catalog kWorld =
-      datasets::Catalog::load(ISOCHRONE_ROOT "/datasets");
-  return kWorld;
-}
-
-scenarios::Scenario small_question() {
-  return scenarios::parse_scenario(kQuestion, "three-cities.yaml", ".", world());
-}
 
 plan::Plan honest_plan() {
   static const plan::Plan kPlan = Builder(small_question(), world()).build();
