@@ -63,7 +63,9 @@ const std::vector<double>& service_grid();
 /// Closed loop at `in_flight` requests on one replica (1 .. max_num_seqs), `requests`
 /// measured after a warm-up of as many. A finished request is replaced after a uniform
 /// pause of at most one decode step, so that arrivals do not march in step with the
-/// engine. Deterministic.
+/// engine. Lengths are dealt in rounds of `requests` that hold every quantile once, so
+/// the mean work is exact and residence varies by 0.3 % and less between seeds.
+/// Deterministic.
 ServiceLaw measure_service(const PoolKind& kind, std::int64_t in_flight,
                            std::uint64_t requests, std::uint64_t seed);
 

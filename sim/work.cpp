@@ -45,14 +45,18 @@ WorkSampler::WorkSampler(const PoolKind& kind)
 }
 
 Work WorkSampler::draw(Rng& rng) const {
+  const double first = rng.uniform();
+  return at(first, service_ ? 0.5 : rng.uniform());
+}
+
+Work WorkSampler::at(double first, double second) const {
   Work work;
   if (service_) {
-    work.service_ns = kind_->service_ns.at(rng.uniform());
+    work.service_ns = kind_->service_ns.at(first);
     return work;
   }
-  work.prompt = std::min(kind_->prompt_tokens.at(rng.uniform()), token_limit_ - 1);
-  work.answer =
-      std::min(kind_->answer_tokens.at(rng.uniform()), token_limit_ - work.prompt);
+  work.prompt = std::min(kind_->prompt_tokens.at(first), token_limit_ - 1);
+  work.answer = std::min(kind_->answer_tokens.at(second), token_limit_ - work.prompt);
   return work;
 }
 

@@ -42,6 +42,9 @@ class WorkSampler {
   explicit WorkSampler(const PoolKind& kind);
 
   Work draw(Rng& rng) const;
+  /// The request at two quantiles in (0, 1): of prompt and answer, or of the service
+  /// time and unused.
+  Work at(double first, double second) const;
   /// What is left of a request that is met in the middle of its life: a length drawn in
   /// proportion to itself, of which a uniform part is still to come, the prompt read.
   Work draw_residual(Rng& rng) const;
