@@ -17,6 +17,10 @@ namespace {
 
 constexpr int kSimulations = 3;  // the start and two secant steps
 constexpr double kMaxStep = 2;   // no step moves the load by more than this factor
+// Near saturation a run that saw no backlog proves little, and one per cent more load
+// brings it. So the load never rises beyond where the model sees this many times the
+// share, nor is a run believed whose interval is wider than the share itself.
+constexpr double kMaxOptimism = 2.5;
 
 struct Probe {
   double log_load = 0;
@@ -37,7 +41,6 @@ class Model {
     return epochs_.poisson() ? largest_rate(curve_, budget_s_, share)
                              : largest_rate(grid_, epochs_, budget_s_, share);
   }
-  double full_rate() const { return curve_.full_rate(); }
 
  private:
   WaitCurve curve_;
@@ -78,7 +81,7 @@ double next_log_load(const std::vector<Probe>& probes, const Model& model,
     step = std::log(model.load(asked) / base_load);
   }
   step = std::clamp(step, -std::log(kMaxStep), std::log(kMaxStep));
-  return std::min(last.log_load + step, std::log(model.full_rate()));
+  return std::min(last.log_load + step, std::log(model.load(kMaxOptimism * target)));
 }
 
 /// Load at which the simulated share is `target`, within what `requests` can tell.
@@ -94,6 +97,7 @@ double corrected_load(const LevelTable& level, const ServingOption& option,
     const sim::WaitShare seen = simulate(level, option, n, std::exp(log_load),
                                          modulation, requests / kSimulations, seed);
     if (std::abs(seen.share - target) <= seen.half_width) break;
+    if (seen.share < target && seen.half_width > target) break;
     // Nobody waited: the share lies somewhere below the half width.
     probes.push_back(
         {log_load, std::log(std::max({seen.share, seen.half_width / 2, 1e-9}))});
