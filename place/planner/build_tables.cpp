@@ -46,11 +46,6 @@ const std::vector<geo::AtomicLaw>& typical_access() {
   return laws;
 }
 
-bool has_latency(Objectives objectives) {
-  return std::ranges::any_of(objectives,
-                             [](const auto& o) { return o.metric != Metric::kTpot; });
-}
-
 std::vector<std::int64_t> depths_of(const ServingOption& option) {
   if (!option.kind.batching) return {option.kind.max_num_seqs};
   return {std::begin(kBatchDepths), std::end(kBatchDepths)};
@@ -118,10 +113,8 @@ bool no_shorter(const std::vector<double>& a, const std::vector<double>& b,
 /// Waiting longer during a loss buys capacity, as long as no arc is lost by it.
 void choose_degraded_budget(LevelTable& level, const ServingOption& option,
                             const LevelQuestion& question) {
-  level.degraded_wait_share =
-      has_latency(question.degraded) ? wait_share(question.degraded) : level.wait_share;
+  level.degraded_wait_share = wait_share(question.degraded);
   level.degraded_wait_budget_ms = level.wait_budget_ms;
-  if (question.degraded.empty()) return;
   const auto normal = reaches(level, option, question.objectives, false, question);
   for (const double budget : kWaitBudgetsMs) {
     if (budget <= level.wait_budget_ms) continue;
@@ -242,9 +235,6 @@ void compute_capacity(std::span<Weighed> levels, const RateEpochs& epochs) {
     it.capacity = capacity.within(it.wait_budget_ms, it.wait_share);
     it.degraded_capacity =
         capacity.within(it.degraded_wait_budget_ms, it.degraded_wait_share);
-    for (std::size_t i = 0; i < it.capacity.size(); ++i) {
-      it.degraded_capacity[i] = std::max(it.degraded_capacity[i], it.capacity[i]);
-    }
   }
 }
 

@@ -114,7 +114,8 @@ double wait_share(std::span<const sim::Objective> objectives);
 /// matches in reach (to 1 ms, over typical access laws, up to longest_rtt) and in
 /// capacity at every n.
 /// Ordered by option, depth, budget. The degraded budget is the largest at which the
-/// degraded objectives reach at least as far as the normal ones. Deterministic;
+/// degraded objectives reach at least as far as the normal ones; with stricter degraded
+/// percentiles its capacity may be the smaller one. Deterministic;
 /// parallel over options and depths.
 std::vector<LevelTable> build_tables(std::span<const ServingOption> options,
                                      const LevelQuestion& question, std::uint64_t seed);

@@ -178,6 +178,23 @@ TEST_SUITE("place/build_tables") {
     CHECK(levels[1].carries(1) < requests_per_second(2000));
   }
 
+  // p90 lets 0.08 wait, but without degraded objectives 0.04 may, for up to 320 ms.
+  TEST_CASE("a loss without objectives waits as long as any budget lets it") {
+    LevelQuestion question;
+    question.objectives = {{Metric::kE2e, 90, 9ms}};
+    question.requests = 600;
+    const std::vector<ServingOption> options{quick_service()};
+
+    for (const LevelTable& level : build_tables(options, question, 1)) {
+      CHECK(level.wait_share == doctest::Approx(0.08));
+      CHECK(level.degraded_wait_share == doctest::Approx(0.04));
+      CHECK(level.degraded_wait_budget_ms == 320);
+      CHECK(level.degraded_carries(8) ==
+            carried_load(level.occupancy, level.residence_s, level.max_num_seqs, 8,
+                         0.32, 0.04, {}));
+    }
+  }
+
   TEST_CASE("tables do not depend on the number of threads") {
     const std::vector<ServingOption> options{large_model(), quick_service()};
     LevelQuestion question = chat();
