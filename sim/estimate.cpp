@@ -12,21 +12,31 @@ namespace {
 constexpr double kConfidence = 0.95;
 
 struct Sums {
-  double requests = 0;        // scaled
-  double missed = 0;          // scaled
-  double squared_scales = 0;  // sum of scale^2 * requests: for the effective number
+  double requests = 0;  // all scaled
+  double missed = 0;
+  double seen = 0;            // requests without the fluid
+  double squared_scales = 0;  // for the effective number of requests
 };
 
 Sums sums_of(const std::vector<UnitWindows>& units) {
   Sums sums;
   for (const UnitWindows& unit : units) {
+    sums.requests += unit.fluid_requests;
+    sums.missed += unit.fluid_missed;
     for (const WindowCount& window : *unit.windows) {
-      sums.requests += unit.scale * window.requests;
-      sums.missed += unit.scale * window.missed;
-      sums.squared_scales += unit.scale * unit.scale * window.requests;
+      const double scale = unit.scale * window.weight;
+      sums.requests += scale * (window.requests - window.fluid_requests);
+      sums.missed += scale * (window.missed - window.fluid_missed);
+      sums.seen += scale * window.requests;
+      sums.squared_scales += scale * scale * window.requests;
     }
   }
   return sums;
+}
+
+double residual(const WindowCount& window, double share) {
+  return window.weight * (window.missed - window.fluid_missed -
+                          share * (window.requests - window.fluid_requests));
 }
 
 void widen_to_binomial(ShareEstimate& estimate, double requests) {
@@ -38,6 +48,7 @@ void widen_to_binomial(ShareEstimate& estimate, double requests) {
   const double low = missed <= 0 ? 0
                                  : boost::math::ibeta_inv(std::max(missed, 1e-9),
                                                           met + 1, 1 - kConfidence);
+  estimate.binomial = high > estimate.high || low < estimate.low;
   estimate.high = std::max(estimate.high, high);
   estimate.low = std::min(estimate.low, low);
 }
@@ -50,28 +61,33 @@ double student_quantile(double p, double degrees) {
 
 ShareEstimate missed_share(const std::vector<UnitWindows>& units) {
   ShareEstimate estimate;
+  estimate.variance_parts.assign(units.size(), 0);
   const Sums sums = sums_of(units);
-  if (sums.requests <= 0) return estimate;
-  estimate.share = sums.missed / sums.requests;
+  if (sums.seen <= 0 || sums.requests <= 0) return estimate;
+  estimate.share = std::clamp(sums.missed / sums.requests, 0.0, 1.0);
   double variance = 0;
   double squares = 0;
-  for (const UnitWindows& unit : units) {
-    const std::vector<WindowCount>& windows = *unit.windows;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const std::vector<WindowCount>& windows = *units[u].windows;
+    double part = units[u].fluid_variance;
     for (std::size_t i = 0; i + 1 < windows.size(); i += 2) {
-      const double requests = windows[i].requests - windows[i + 1].requests;
-      const double missed = windows[i].missed - windows[i + 1].missed;
-      const double residual = unit.scale * (missed - estimate.share * requests);
-      variance += residual * residual;
-      squares += residual * residual * residual * residual;
+      const double difference = residual(windows[i], estimate.share) -
+                                residual(windows[i + 1], estimate.share);
+      const double squared = units[u].scale * units[u].scale * difference * difference;
+      part += squared;
+      squares += squared * squared;
     }
+    estimate.variance_parts[u] = part;
+    variance += part;
   }
+  for (double& part : estimate.variance_parts) part /= variance > 0 ? variance : 1;
   estimate.standard_error = std::sqrt(variance) / sums.requests;
   estimate.degrees = squares > 0 ? std::max(1.0, variance * variance / squares) : 1;
   const double reach =
       student_quantile(kConfidence, estimate.degrees) * estimate.standard_error;
   estimate.low = std::max(0.0, estimate.share - reach);
   estimate.high = std::min(1.0, estimate.share + reach);
-  widen_to_binomial(estimate, sums.requests * sums.requests / sums.squared_scales);
+  widen_to_binomial(estimate, sums.seen * sums.seen / sums.squared_scales);
   return estimate;
 }
 

@@ -11,7 +11,7 @@ namespace isochrone::sim {
 namespace {
 
 constexpr std::size_t kShares = 1024;
-constexpr double kMaxSlotsPerEpoch = 8;
+constexpr double kMaxSlotsPerEpoch = 2;
 
 bool fluctuates(const StreamGroup& group) {
   return group.modulation.shape > 0 && group.modulation.correlation_s > 0;
@@ -42,8 +42,17 @@ std::vector<double> gamma_multipliers(double shape) {
   return values;
 }
 
+GammaTables::GammaTables(const std::vector<scenarios::Modulation>& modulations) {
+  for (const scenarios::Modulation& modulation : modulations) {
+    if (modulation.shape > 0 && !tables_.contains(modulation.shape)) {
+      tables_[modulation.shape] = gamma_multipliers(modulation.shape);
+    }
+  }
+}
+
 FluidPath::FluidPath(std::vector<StreamGroup> groups, double capacity_rps,
-                     double slot_s, std::size_t epochs, const Rng& rng)
+                     double slot_s, std::size_t epochs, const GammaTables& tables,
+                     const Rng& rng)
     : groups_(std::move(groups)),
       capacity_rps_(capacity_rps),
       slot_s_(slot_length(groups_, slot_s)) {
@@ -59,7 +68,8 @@ FluidPath::FluidPath(std::vector<StreamGroup> groups, double capacity_rps,
                      : std::round(longest_s / slot_s_) * static_cast<double>(epochs);
   backlog_.assign(static_cast<std::size_t>(slots), 0);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    waves_.push_back(make_wave(groups_[g], backlog_.size(), rng.stream("wave", g)));
+    waves_.push_back(
+        make_wave(groups_[g], backlog_.size(), tables, rng.stream("wave", g)));
   }
   // Twice round, so that the start inherits the backlog of the end.
   double backlog = mean_rps_ >= capacity_rps_ ? capacity_rps_ * kTimeOut_s : 0;
@@ -72,7 +82,7 @@ FluidPath::FluidPath(std::vector<StreamGroup> groups, double capacity_rps,
 }
 
 FluidPath::Wave FluidPath::make_wave(const StreamGroup& group, std::size_t slots,
-                                     Rng rng) const {
+                                     const GammaTables& tables, Rng rng) const {
   Wave wave;
   if (!fluctuates(group)) {
     wave.slots_per_epoch = slots;
@@ -82,7 +92,7 @@ FluidPath::Wave FluidPath::make_wave(const StreamGroup& group, std::size_t slots
   wave.slots_per_epoch = static_cast<std::size_t>(
       std::max(1.0, std::round(group.modulation.correlation_s / slot_s_)));
   const std::size_t epochs = (slots + wave.slots_per_epoch - 1) / wave.slots_per_epoch;
-  const std::vector<double> multipliers = gamma_multipliers(group.modulation.shape);
+  const std::vector<double>& multipliers = tables.of(group.modulation.shape);
   wave.rates.resize(epochs);
   for (std::size_t i = 0; i < epochs; ++i) {
     const double p =
@@ -111,6 +121,17 @@ std::size_t FluidPath::slot_at(double time_s) const {
   const double turns = std::floor(time_s / length_s());
   const double slot = std::floor((time_s - turns * length_s()) / slot_s_);
   return std::min(static_cast<std::size_t>(std::max(slot, 0.0)), slots() - 1);
+}
+
+double FluidPath::time_above(std::size_t slot, double from_s, double to_s,
+                             double backlog) const {
+  const double rate = total_rate(slot);
+  const double begin = moved(backlog_[slot], rate, from_s);
+  const double end = moved(backlog_[slot], rate, to_s);
+  if (begin > backlog && end > backlog) return to_s - from_s;
+  if (begin <= backlog && end <= backlog) return 0;
+  const double crossing = from_s + (backlog - begin) / (rate - capacity_rps_);
+  return begin > backlog ? crossing - from_s : to_s - crossing;
 }
 
 double FluidPath::backlog_at(double time_s) const {

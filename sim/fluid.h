@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/rng.h"
@@ -13,6 +14,20 @@ namespace isochrone::sim {
 struct StreamGroup {
   double rate_rps = 0;  ///< mean
   scenarios::Modulation modulation;
+};
+
+/// Multipliers at the middles of 1,024 equal shares of the Gamma law of this shape and
+/// mean 1, scaled so that their mean is 1.
+std::vector<double> gamma_multipliers(double shape);
+
+/// gamma_multipliers() of every shape among these, made once.
+class GammaTables {
+ public:
+  explicit GammaTables(const std::vector<scenarios::Modulation>& modulations);
+  const std::vector<double>& of(double shape) const { return tables_.at(shape); }
+
+ private:
+  std::map<double, std::vector<double>> tables_;
 };
 
 /// A request is given up, and counted as missed, after this time.
@@ -29,7 +44,7 @@ class FluidPath {
   /// `slot_s` is the grid of the path; it is shortened to divide the shortest
   /// correlation time. Without any modulation the path is one slot.
   FluidPath(std::vector<StreamGroup> groups, double capacity_rps, double slot_s,
-            std::size_t epochs, const Rng& rng);
+            std::size_t epochs, const GammaTables& tables, const Rng& rng);
 
   std::size_t slots() const { return backlog_.size(); }
   double slot_s() const { return slot_s_; }
@@ -49,6 +64,9 @@ class FluidPath {
   /// The same at any time; the path is a circle.
   double backlog_at(double time_s) const;
   std::size_t slot_at(double time_s) const;
+  /// Time within a slot, from `from_s` to `to_s` after its start, in which more than
+  /// `backlog` requests wait.
+  double time_above(std::size_t slot, double from_s, double to_s, double backlog) const;
 
  private:
   struct Wave {
@@ -56,7 +74,8 @@ class FluidPath {
     std::vector<double> rates;
   };
   double moved(double backlog, double rate, double time_s) const;
-  Wave make_wave(const StreamGroup& group, std::size_t slots, Rng rng) const;
+  Wave make_wave(const StreamGroup& group, std::size_t slots, const GammaTables& tables,
+                 Rng rng) const;
 
   std::vector<StreamGroup> groups_;
   double capacity_rps_;
@@ -65,9 +84,5 @@ class FluidPath {
   std::vector<Wave> waves_;
   std::vector<double> backlog_;
 };
-
-/// Multipliers at the middles of 1,024 equal shares of the Gamma law of this shape and
-/// mean 1, scaled so that their mean is 1.
-std::vector<double> gamma_multipliers(double shape);
 
 }  // namespace isochrone::sim

@@ -14,7 +14,9 @@ class Histogram {
  public:
   static constexpr int kSubBits = 6;
 
-  void add(std::int64_t value) { ++slot(bucket_of(value)); }
+  void add(std::int64_t value, std::uint64_t times = 1) {
+    slot(bucket_of(value)) += times;
+  }
   void merge(const Histogram& other);
 
   std::uint64_t count() const;

@@ -1,6 +1,7 @@
 #include "sim/simulate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -22,9 +23,11 @@
 namespace isochrone::sim {
 namespace {
 
-constexpr std::size_t kFirstWindows = 4;
+constexpr std::size_t kFirstWindows = 8;
+constexpr std::size_t kFewestWindows = 32;  // of a cell: fewer show nothing
 constexpr std::size_t kWindowsPerTask = 4;  // even: pairs stay together
 constexpr std::size_t kMostWindows = 4096;  // of a unit in a round
+constexpr double kMattersFrom = 0.03;       // share of a cell's variance
 constexpr std::uint64_t kServiceRequests = 4000;
 
 void check(const Deployment& deployment, const SimulationSettings& settings) {
@@ -59,13 +62,14 @@ class Simulation {
                                root_.stream("service", i).next());
         }));
     plan_ = plan_cells(deployment, static_cast<std::size_t>(settings.blocks), pools_);
+    const GammaTables tables(deployment.modulation);
     runs_.resize(plan_.units.size());
     tallies_.resize(plan_.units.size());
     parallel_for_each_index(runs_.size(), [&](std::size_t u) {
       const Unit& unit = plan_.units[u];
       const Rng rng =
           root_.stream("pool", unit.pool.index()).stream("blocks", unit.blocks.front());
-      runs_[u].emplace(deployment_, plan_, u, pools_[unit.pool], rng);
+      runs_[u].emplace(deployment_, plan_, u, pools_[unit.pool], tables, rng);
     });
   }
 
@@ -127,18 +131,14 @@ class Simulation {
   Round next_round() const {
     std::vector<bool> wanted(runs_.size());
     for (std::size_t key = 0; key < plan_.keys.size(); ++key) {
-      for (std::size_t hours = 0; hours <= kWorstBlocks; ++hours) {
-        const auto& parts = plan_.contributions[key][hours];
-        if (parts.empty() || cell_of(key, hours).verdict != Verdict::kNotShown)
-          continue;
-        for (const Contribution& part : parts) wanted[part.unit] = true;
-      }
+      for (std::size_t hours = 0; hours <= kWorstBlocks; ++hours)
+        want(key, hours, wanted);
     }
     double cost = 0;
     for (std::size_t u = 0; u < runs_.size(); ++u) {
       if (wanted[u]) cost += static_cast<double>(tallies_[u].simulated);
     }
-    const double share = cost > 0 ? std::min(1.0, left() / cost) : 0;
+    const double share = cost > 0 ? std::clamp(left() / cost, 0.0, 1.0) : 0;
     Round round(runs_.size(), 0);
     bool any = false;
     for (std::size_t u = 0; u < runs_.size(); ++u) {
@@ -148,6 +148,20 @@ class Simulation {
       any = any || round[u] > 0;
     }
     return any ? round : Round{};
+  }
+
+  /// Marks the units that keep a cell from being shown: those that its uncertainty
+  /// comes from, or all where only the number of requests is too small.
+  void want(std::size_t key, std::size_t hours, std::vector<bool>& wanted) const {
+    const auto& parts = plan_.contributions[key][hours];
+    if (parts.empty() || cell_of(key, hours).verdict != Verdict::kNotShown) return;
+    const ShareEstimate missed = missed_of(key, hours);
+    const bool few = missed.binomial || windows_of(key, hours) < kFewestWindows;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (few || missed.variance_parts[i] >= kMattersFrom) {
+        wanted[parts[i].unit] = true;
+      }
+    }
   }
 
   void play(std::uint64_t number, const Round& round) {
@@ -179,6 +193,27 @@ class Simulation {
            (static_cast<double>(tally.windows) * tally.measured_s);
   }
 
+  std::uint64_t windows_of(std::size_t key, std::size_t hours) const {
+    std::uint64_t windows = 0;
+    for (const Contribution& part : plan_.contributions[key][hours]) {
+      windows += tallies_[part.unit].windows;
+    }
+    return windows;
+  }
+
+  ShareEstimate missed_of(std::size_t key, std::size_t hours) const {
+    static const std::vector<WindowCount> none;
+    std::vector<UnitWindows> windows;
+    for (const Contribution& part : plan_.contributions[key][hours]) {
+      const FluidLife& life = runs_[part.unit]->life(part.local);
+      const bool seen = tallies_[part.unit].windows > 0;
+      windows.push_back({seen ? &tallies_[part.unit].keys[part.local].windows : &none,
+                         seen ? scale_of(part.unit) : 1, life.rate.requests,
+                         life.rate.missed, life.missed_variance});
+    }
+    return missed_share(windows);
+  }
+
   Cell cell_of(std::size_t key, std::size_t hours) const {
     Cell cell;
     cell.workload = plan_.keys[key].workload;
@@ -186,7 +221,6 @@ class Simulation {
     cell.objective = plan_.keys[key].objective;
     cell.hours = hours == kWorstBlocks ? "other hours"
                                        : hour_name(plan_.worst_blocks[key][hours]);
-    std::vector<UnitWindows> windows;
     std::vector<WeightedHistogram> values;
     bool complete = true;
     for (const Contribution& part : plan_.contributions[key][hours]) {
@@ -197,38 +231,36 @@ class Simulation {
       const KeyTally& tally = tallies_[part.unit].keys[part.local];
       cell.requests += tally.requests;
       cell.unfinished += tally.unfinished;
-      windows.push_back({&tally.windows, scale_of(part.unit)});
       values.push_back({&tally.values, scale_of(part.unit)});
     }
-    const ShareEstimate missed = missed_share(windows);
+    const ShareEstimate missed = missed_of(key, hours);
     const double wanted = cell.objective.percentile / 100;
     cell.attained = 1 - missed.share;
     cell.low = complete ? 1 - missed.high : 0;
     cell.high = complete ? 1 - missed.low : 1;
-    if (cell.requests > 0 && cell.low >= wanted) cell.verdict = Verdict::kMet;
-    if (cell.requests > 0 && cell.high < wanted) cell.verdict = Verdict::kMissed;
+    if (cell.requests > 0 && windows_of(key, hours) >= kFewestWindows) {
+      if (cell.low >= wanted) cell.verdict = Verdict::kMet;
+      if (cell.high < wanted) cell.verdict = Verdict::kMissed;
+    }
     cell.at_percentile = Nanos{quantile(values, wanted)};
     cell.mean = mean_split(plan_.contributions[key][hours]);
     return cell;
   }
 
   LatencySplit mean_split(const std::vector<Contribution>& parts) const {
-    const auto mean = [&](Nanos LatencySplit::*part) {
-      double sum = 0;
-      double requests = 0;
-      for (const Contribution& from : parts) {
-        if (tallies_[from.unit].windows == 0) continue;
-        const KeyTally& tally = tallies_[from.unit].keys[from.local];
-        sum += scale_of(from.unit) * static_cast<double>((tally.sums.*part).count());
-        requests += scale_of(from.unit) *
-                    static_cast<double>(tally.requests - tally.unfinished);
-      }
-      return Nanos{requests > 0 ? std::llround(sum / requests) : 0};
+    std::array<double, 8> sums{};
+    double weights = 0;
+    for (const Contribution& from : parts) {
+      if (tallies_[from.unit].windows == 0) continue;
+      const KeyTally& tally = tallies_[from.unit].keys[from.local];
+      const double scale = scale_of(from.unit);
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += scale * tally.sums[i];
+      weights += scale * tally.weights;
+    }
+    const auto mean = [&](std::size_t part) {
+      return Nanos{weights > 0 ? std::llround(sums[part] / weights) : 0};
     };
-    return {mean(&LatencySplit::connection), mean(&LatencySplit::last_mile),
-            mean(&LatencySplit::wan),        mean(&LatencySplit::transfer),
-            mean(&LatencySplit::front_end),  mean(&LatencySplit::queue),
-            mean(&LatencySplit::prefill),    mean(&LatencySplit::decode)};
+    return {mean(0), mean(1), mean(2), mean(3), mean(4), mean(5), mean(6), mean(7)};
   }
 
   std::vector<std::size_t> ordered_keys() const {

@@ -1,28 +1,26 @@
 #include "sim/unit_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
 namespace isochrone::sim {
 namespace {
 
-constexpr std::size_t kEpochs = 8192;  // of all blocks together
-constexpr std::size_t kFewestEpochs = 256;
+constexpr std::size_t kEpochs = 16384;  // of all blocks together
+constexpr std::size_t kFewestEpochs = 1024;
 constexpr std::int64_t kTimeOut_ns = static_cast<std::int64_t>(kTimeOut_s * 1e9);
 
-void add(LatencySplit& sums, const LatencySplit& one) {
-  sums.connection += one.connection;
-  sums.last_mile += one.last_mile;
-  sums.wan += one.wan;
-  sums.transfer += one.transfer;
-  sums.front_end += one.front_end;
-  sums.queue += one.queue;
-  sums.prefill += one.prefill;
-  sums.decode += one.decode;
-}
+constexpr double kHistogramUnit = 1024;
 
 }  // namespace
+
+std::array<std::int64_t, 8> parts_of(const LatencySplit& split) {
+  return {split.connection.count(), split.last_mile.count(), split.wan.count(),
+          split.transfer.count(),   split.front_end.count(), split.queue.count(),
+          split.prefill.count(),    split.decode.count()};
+}
 
 void UnitTally::merge(const UnitTally& later) {
   keys.resize(std::max(keys.size(), later.keys.size()));
@@ -33,7 +31,10 @@ void UnitTally::merge(const UnitTally& later) {
     to.requests += from.requests;
     to.unfinished += from.unfinished;
     to.values.merge(from.values);
-    add(to.sums, from.sums);
+    for (std::size_t part = 0; part < to.sums.size(); ++part) {
+      to.sums[part] += from.sums[part];
+    }
+    to.weights += from.weights;
   }
   windows += later.windows;
   measured_s = later.measured_s;
@@ -41,7 +42,7 @@ void UnitTally::merge(const UnitTally& later) {
 }
 
 UnitRun::UnitRun(const Deployment& deployment, const CellPlan& plan, std::size_t unit,
-                 const WindowPool& pool, const Rng& rng)
+                 const WindowPool& pool, const GammaTables& tables, const Rng& rng)
     : deployment_(deployment),
       plan_(plan),
       pool_id_(plan.units[unit].pool),
@@ -50,15 +51,63 @@ UnitRun::UnitRun(const Deployment& deployment, const CellPlan& plan, std::size_t
   const auto& unit_blocks = plan.units[unit].blocks;
   const std::size_t epochs = std::max(kFewestEpochs, kEpochs / unit_blocks.size());
   for (const std::size_t block : unit_blocks) {
-    add_block(block, epochs, rng.stream("path", block));
+    add_block(block, epochs, tables, rng.stream("path", block));
   }
   double mean_rps = 0;
   for (const FluidPath& path : paths_) mean_rps += path.mean_rps();
   measured_s_ = window_length_s(pool_, mean_rps / static_cast<double>(paths_.size()));
-  order_.emplace_back(paths_);
+  lives_.resize(plan.keys_of_pool[pool_id_].size());
+  for (std::size_t path = 0; path < paths_.size(); ++path) ask_of_block(path);
+  order_.emplace(paths_, longest_limit_s());
 }
 
-void UnitRun::add_block(std::size_t block, std::size_t epochs, const Rng& rng) {
+/// Waiting time that a key can bear: the limit without what it spends elsewhere. Only a
+/// control rests on it, so middles will do.
+double UnitRun::slack_s(std::size_t local) const {
+  const std::size_t key = plan_.keys_of_pool[pool_id_][local];
+  const Objective& objective = plan_.keys[key].objective;
+  double network_ms = 0;
+  double streams = 0;
+  for (const std::size_t s : plan_.streams_of_pool[pool_id_]) {
+    const auto& locals = plan_.locals_of_stream[s];
+    if (std::find(locals.begin(), locals.end(), local) == locals.end()) continue;
+    const Stream& stream = deployment_.streams[s];
+    network_ms += static_cast<double>(stream.connection_trips) *
+                      (to_ms(stream.rtt) + stream.access.p50_ms) +
+                  static_cast<double>(stream.transfer.count()) / 1e6;
+    streams += 1;
+  }
+  const double served_s = objective.metric == Objective::Metric::kTtft
+                              ? pool_.first_token_s
+                              : pool_.residence_s;
+  const Nanos fixed = objective.limit - deployment_.pools[pool_id_].front_end;
+  return static_cast<double>(fixed.count()) / 1e9 - served_s -
+         network_ms / std::max(streams, 1.0) / 1e3;
+}
+
+void UnitRun::ask_of_block(std::size_t path) {
+  std::vector<FluidQuestion> questions(lives_.size());
+  for (std::size_t local = 0; local < questions.size(); ++local) {
+    const Objective& objective =
+        plan_.keys[plan_.keys_of_pool[pool_id_][local]].objective;
+    FluidQuestion& question = questions[local];
+    question.late_backlog = pool_.capacity_rps * std::max(0.0, slack_s(local));
+    question.waits = objective.metric != Objective::Metric::kTpot;
+    for (const Choice& choice : choices_[path]) {
+      const auto& locals = plan_.locals_of_stream[choice.streams.front()];
+      question.groups.push_back(std::find(locals.begin(), locals.end(), local) !=
+                                locals.end());
+    }
+    const FluidLife life = live(paths_[path], question);
+    lives_[local].rate.requests += life.rate.requests;
+    lives_[local].rate.missed += life.rate.missed;
+    lives_[local].missed_variance += life.missed_variance;
+  }
+  questions_.push_back(std::move(questions));
+}
+
+void UnitRun::add_block(std::size_t block, std::size_t epochs,
+                        const GammaTables& tables, const Rng& rng) {
   std::map<std::pair<std::size_t, scenarios::RegionId>, std::size_t> index;
   std::vector<StreamGroup> groups;
   std::vector<Choice> choices;
@@ -77,7 +126,7 @@ void UnitRun::add_block(std::size_t block, std::size_t epochs, const Rng& rng) {
     choices[found->second].up_to.push_back(groups[found->second].rate_rps);
   }
   paths_.emplace_back(std::move(groups), pool_.capacity_rps, slot_for(pool_), epochs,
-                      rng);
+                      tables, rng);
   choices_.push_back(std::move(choices));
 }
 
@@ -102,11 +151,20 @@ double UnitRun::longest_limit_s() const {
 }
 
 double UnitRun::likely_cost() const {
-  double mean_rps = 0;
-  for (const FluidPath& path : paths_) mean_rps += path.mean_rps();
-  mean_rps /= static_cast<double>(paths_.size());
-  // Warm-up, window, and until the longest answer has ended.
-  return mean_rps * (measured_s_ + 20 * pool_.residence_s);
+  constexpr std::size_t kLooks = 64;
+  Rng rng = rng_.stream("cost");
+  // Warm-up, window, and until the longest answer has ended; and the queue, which is
+  // worked off while as many arrive again.
+  const double lasts_s = measured_s_ + 20 * pool_.residence_s;
+  const double horizon_s = lasts_s + 2 * longest_limit_s();
+  double sum = 0;
+  for (std::size_t i = 0; i < kLooks; ++i) {
+    const FluidState state = order_->draw(i, kLooks, rng);
+    const FluidPath& path = paths_[state.path];
+    sum += path.total_rate(state.slot) * lasts_s +
+           2 * std::min(path.backlog(state.slot), pool_.capacity_rps * horizon_s);
+  }
+  return sum / static_cast<double>(kLooks);
 }
 
 void UnitRun::count(const MeasuredRequest& request, std::size_t stream, Rng& rng,
@@ -128,30 +186,47 @@ void UnitRun::count(const MeasuredRequest& request, std::size_t stream, Rng& rng
     const bool met = request.finished && *value <= objective.limit.count();
     ++key.requests;
     key.unfinished += request.finished ? 0 : 1;
-    key.windows.back().requests += 1;
-    key.windows.back().missed += met ? 0 : 1;
-    key.values.add(*value);
-    add(key.sums, latency);
+    WindowCount& window = key.windows.back();
+    window.requests += 1;
+    window.missed += met ? 0 : 1;
+    key.values.add(*value, static_cast<std::uint64_t>(
+                               std::llround(window.weight * kHistogramUnit)));
+    if (!request.finished) continue;
+    key.weights += window.weight;
+    const auto parts = parts_of(latency);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      key.sums[part] += window.weight * static_cast<double>(parts[part]);
+    }
   }
+}
+
+UnitTally UnitRun::run_one(const FluidState& state, Rng& rng) const {
+  const FluidPath& path = paths_[state.path];
+  const Window window = run_window(pool_, path, state.slot, measured_s_,
+                                   longest_limit_s(), rng.stream("requests"));
+  UnitTally tally;
+  tally.windows = 1;
+  tally.measured_s = measured_s_;
+  tally.simulated = window.simulated;
+  for (const FluidQuestion& question : questions_[state.path]) {
+    const FluidAnswer fluid = ask(path, question, window.begin_s, measured_s_);
+    tally.keys.emplace_back().windows.push_back(
+        {0, 0, fluid.requests, fluid.missed, state.weight});
+  }
+  for (const MeasuredRequest& request : window.measured) {
+    count(request, pick_stream(state.path, request.group, rng), rng, tally);
+  }
+  return tally;
 }
 
 UnitTally UnitRun::run(std::uint64_t round, std::size_t first, std::size_t count_of,
                        std::size_t of) const {
   UnitTally tally;
-  tally.keys.resize(plan_.keys_of_pool[pool_id_].size());
-  tally.measured_s = measured_s_;
   const Rng round_rng = rng_.stream("round", round);
   for (std::size_t i = first; i < first + count_of; ++i) {
     Rng rng = round_rng.stream("window", i);
-    const FluidState state = order_[0].draw(i / 2, of / 2, rng);
-    const Window window = run_window(pool_, paths_[state.path], state.slot, measured_s_,
-                                     longest_limit_s(), rng.stream("requests"));
-    for (KeyTally& key : tally.keys) key.windows.emplace_back();
-    for (const MeasuredRequest& request : window.measured) {
-      count(request, pick_stream(state.path, request.group, rng), rng, tally);
-    }
-    ++tally.windows;
-    tally.simulated += window.simulated;
+    const FluidState state = order_->draw(i / 2, of / 2, rng);
+    tally.merge(run_one(state, rng));
   }
   return tally;
 }

@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "base/parallel.h"
+#include "sim/control.h"
 #include "sim/estimate.h"
 #include "sim/simulate.h"
 #include "sim/window.h"
@@ -9,7 +10,7 @@
 namespace isochrone::sim {
 namespace {
 
-constexpr std::size_t kEpochs = 4096;
+constexpr std::size_t kEpochs = 16384;
 constexpr std::size_t kBatch = 16;  // windows between two looks at the budget
 constexpr std::uint64_t kServiceRequests = 2000;
 
@@ -18,13 +19,18 @@ struct Look {
   std::uint64_t simulated = 0;
 };
 
-Look look_at(const WindowPool& pool, const FluidPath& path, std::size_t slot,
-             Nanos budget, const Rng& rng) {
-  const double budget_s = static_cast<double>(budget.count()) / 1e9;
+double seconds(Nanos time) { return static_cast<double>(time.count()) / 1e9; }
+
+Look look_at(const WindowPool& pool, const FluidPath& path,
+             const FluidQuestion& question, std::size_t slot, Nanos budget,
+             const Rng& rng) {
   const double measured_s = window_length_s(pool, path.mean_rps());
-  const Window window = run_window(pool, path, slot, measured_s, budget_s, rng);
+  const Window window = run_window(pool, path, slot, measured_s, seconds(budget), rng);
   Look look;
   look.simulated = window.simulated;
+  const FluidAnswer fluid = ask(path, question, window.begin_s, measured_s);
+  look.count.fluid_requests = fluid.requests;
+  look.count.fluid_missed = fluid.missed;
   for (const MeasuredRequest& request : window.measured) {
     const Outcome& outcome = request.outcome;
     const bool late =
@@ -45,8 +51,10 @@ WaitShare measure_wait(const PoolKind& kind, std::int64_t replicas, MicroRps loa
   const WindowPool pool = measured_pool(kind, replicas, kServiceRequests, seed);
   std::vector<FluidPath> paths;
   paths.emplace_back(std::vector<StreamGroup>{{to_rps(load), modulation}},
-                     pool.capacity_rps, slot_for(pool), kEpochs, root.stream("path"));
-  const StateOrder order(paths);
+                     pool.capacity_rps, slot_for(pool), kEpochs,
+                     GammaTables({modulation}), root.stream("path"));
+  const FluidQuestion question{{true}, pool.capacity_rps * seconds(budget), true};
+  const StateOrder order(paths, seconds(budget));
   WaitShare result;
   std::vector<WindowCount> counts;
   for (std::uint64_t batch = 0; result.requests < requests; ++batch) {
@@ -54,14 +62,20 @@ WaitShare measure_wait(const PoolKind& kind, std::int64_t replicas, MicroRps loa
     const auto looks = parallel_map(kBatch, [&](std::size_t i) {
       Rng own = rng.stream("window", i);
       const FluidState state = order.draw(i / 2, kBatch / 2, own);
-      return look_at(pool, paths[state.path], state.slot, budget, own);
+      Look look = look_at(pool, paths[state.path], question, state.slot, budget, own);
+      look.count.weight = state.weight;
+      return look;
     });
     for (const Look& look : looks) {
       counts.push_back(look.count);
       result.requests += look.simulated;
     }
   }
-  const ShareEstimate share = missed_share({{&counts, 1.0}});
+  const FluidLife life = live(paths[0], question);
+  const double scale = 1 / (static_cast<double>(counts.size()) *
+                            window_length_s(pool, paths[0].mean_rps()));
+  const ShareEstimate share = missed_share(
+      {{&counts, scale, life.rate.requests, life.rate.missed, life.missed_variance}});
   result.share = share.share;
   // Two-sided: the one-sided limits at 95 % would leave out a tenth.
   result.half_width =

@@ -32,6 +32,14 @@ double relaxation_s(double capacity_rps, double utilisation) {
   return 1 / (capacity_rps * std::max(gap * gap, 1e-9));
 }
 
+/// How often a state is drawn beside a calm one: where the pool is near saturation a
+/// small difference decides, and the fluid cannot tell.
+double draws_of(double wait_s, double utilisation, double longest_limit_s) {
+  if (wait_s > 60 + 10 * longest_limit_s) return 1;
+  if (wait_s > 0 || utilisation >= 0.75) return 8;
+  return utilisation >= 0.6 ? 3 : 1;
+}
+
 class WindowRun {
  public:
   WindowRun(const WindowPool& pool, const FluidPath& path, Rng rng)
@@ -43,6 +51,7 @@ class WindowRun {
 
   Window run(std::size_t slot, double measured_s, double longest_limit_s) {
     const double begin = (static_cast<double>(slot) + rng_.uniform()) * path_.slot_s();
+    window_.begin_s = begin;
     const double warm_s = warm_up(slot);
     start_s_ = begin - warm_s;
     preload(warm_s + measured_s + 2 * longest_limit_s);
@@ -159,12 +168,17 @@ WindowPool measured_pool(const PoolKind& kind, std::int64_t replicas,
                          std::uint64_t requests, std::uint64_t seed) {
   const ServiceLaw law = measure_service(kind, kind.max_num_seqs, requests, seed);
   const auto slots = static_cast<double>(replicas * kind.max_num_seqs);
-  return {&kind, replicas, law.mean_residence_s, slots / law.mean_residence_s};
+  const auto half = static_cast<std::size_t>(
+      std::find(service_grid().begin(), service_grid().end(), 0.5) -
+      service_grid().begin());
+  const auto first_ns = static_cast<double>(law.first_token[half].count());
+  return {&kind, replicas, law.mean_residence_s, first_ns / 1e9,
+          slots / law.mean_residence_s};
 }
 
 double slot_for(const WindowPool& pool) { return kWarmResidences * pool.residence_s; }
 
-StateOrder::StateOrder(const std::vector<FluidPath>& paths) {
+StateOrder::StateOrder(const std::vector<FluidPath>& paths, double longest_limit_s) {
   using Key = std::tuple<double, double, std::uint32_t, std::uint32_t>;
   std::vector<Key> keys;
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
@@ -176,14 +190,24 @@ StateOrder::StateOrder(const std::vector<FluidPath>& paths) {
   }
   std::sort(keys.begin(), keys.end());
   order_.reserve(keys.size());
-  for (const Key& key : keys) order_.push_back({std::get<2>(key), std::get<3>(key)});
+  up_to_.reserve(keys.size());
+  double sum = 0;
+  for (const auto& [wait_s, utilisation, path, slot] : keys) {
+    const double often = draws_of(wait_s, utilisation, longest_limit_s);
+    order_.push_back({path, slot, 1 / often});
+    up_to_.push_back(sum += often);
+  }
+  for (FluidState& state : order_) {
+    state.weight *= sum / static_cast<double>(order_.size());
+  }
 }
 
 FluidState StateOrder::draw(std::size_t part, std::size_t parts, Rng& rng) const {
   const double share =
       (static_cast<double>(part) + rng.uniform()) / static_cast<double>(parts);
-  const auto rank =
-      static_cast<std::size_t>(share * static_cast<double>(order_.size()));
+  const auto found =
+      std::upper_bound(up_to_.begin(), up_to_.end(), share * up_to_.back());
+  const auto rank = static_cast<std::size_t>(found - up_to_.begin());
   return order_[std::min(rank, order_.size() - 1)];
 }
 

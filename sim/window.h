@@ -16,8 +16,9 @@ namespace isochrone::sim {
 struct WindowPool {
   const PoolKind* kind;
   std::int64_t replicas = 1;
-  double residence_s = 0;   ///< mean time in a slot of a full replica
-  double capacity_rps = 0;  ///< saturation throughput of all replicas
+  double residence_s = 0;    ///< mean time in a slot of a full replica
+  double first_token_s = 0;  ///< median, there
+  double capacity_rps = 0;   ///< saturation throughput of all replicas
 };
 
 /// Measures `requests` of a closed loop at full batch.
@@ -33,6 +34,7 @@ struct MeasuredRequest {
 
 struct Window {
   std::vector<MeasuredRequest> measured;  ///< in the order of their arrival
+  double begin_s = 0;                     ///< of the measured part, on the path
   std::uint64_t simulated = 0;            ///< requests, with warm-up and background
 };
 
@@ -40,20 +42,25 @@ struct Window {
 struct FluidState {
   std::uint32_t path = 0;
   std::uint32_t slot = 0;
+  /// Times that it stands for an average state: states whose outcome is hard to tell
+  /// are drawn more often than their share, and weigh less.
+  double weight = 1;
 };
 
 /// The states of several paths of equal weight, sorted by how much is waiting and then
 /// by how busy the pool is. Drawing from equal parts of this order makes windows of all
-/// conditions appear in their right shares.
+/// conditions appear in their right shares, up to their weight.
 class StateOrder {
  public:
-  explicit StateOrder(const std::vector<FluidPath>& paths);
+  /// Waits far above `longest_limit_s` are hopeless, hence easy to tell.
+  StateOrder(const std::vector<FluidPath>& paths, double longest_limit_s);
 
   /// A state from part `part` of `parts`.
   FluidState draw(std::size_t part, std::size_t parts, Rng& rng) const;
 
  private:
   std::vector<FluidState> order_;
+  std::vector<double> up_to_;  // running sum of how often each is drawn
 };
 
 /// Simulates the pool along a stretch of the path whose measured part of `measured_s`

@@ -127,7 +127,7 @@ TEST_SUITE("sim/engine") {
   TEST_CASE("jumping equals stepping bit for bit on random workloads") {
     Rng root(2024);
     std::size_t preempted = 0;
-    for (std::uint64_t trial = 0; trial < 4000; ++trial) {
+    for (std::uint64_t trial = 0; trial < 2500; ++trial) {
       Rng rng = root.stream("trial", trial);
       const PoolKind kind = random_kind(rng);
       const auto requests = random_requests(kind, rng);
@@ -143,7 +143,7 @@ TEST_SUITE("sim/engine") {
         if (jumped[i].preempted) ++preempted;
       }
     }
-    CHECK(preempted > 10000);  // else the trials would not have tried it
+    CHECK(preempted > 6000);  // else the trials would not have tried it
   }
 
   // Two requests of 16 + 33 tokens need 4 blocks of 16 each at their end; 5 are there.

@@ -16,6 +16,24 @@ TEST_SUITE("sim/estimate") {
     CHECK(missed_share({{&a, 1}, {&b, 3}}).share == doctest::Approx(0.25));
   }
 
+  // Windows saw 20 requests with 4 missed where the fluid saw 18 and 5; in its life the
+  // fluid sees 180 and 30 (scale 1): (30 + 4 - 5) / (180 + 20 - 18) = 29 / 182.
+  TEST_CASE("the fluid corrects what the windows happened to see") {
+    const std::vector<WindowCount> windows{{12, 3, 10, 4}, {8, 1, 8, 1}};
+
+    CHECK(missed_share({{&windows, 1, 180, 30}}).share == doctest::Approx(29.0 / 182));
+  }
+
+  // A fluid that is always right leaves only its own uncertainty: variance .01^2 on a
+  // life of 1 request is a standard error of .01.
+  TEST_CASE("a perfect control leaves the variance of the fluid alone") {
+    const std::vector<WindowCount> windows{{1000, 70, 1000, 70}, {900, 9, 900, 9}};
+    const ShareEstimate estimate = missed_share({{&windows, 1e-3, 1, 0.05, 1e-4}});
+
+    CHECK(estimate.share == doctest::Approx(0.05));
+    CHECK(estimate.standard_error == doctest::Approx(0.01));
+  }
+
   // Clopper-Pearson for 0 of n at 95 % one-sided: 1 - .05^(1/n); n = 200: .01487.
   TEST_CASE("no miss among 200 requests leaves 1.49 % possible") {
     const std::vector<WindowCount> none{{100, 0}, {100, 0}};

@@ -1,13 +1,18 @@
 #include "sim/fluid.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "sim/control.h"
 #include "sim/window.h"
 
 namespace isochrone::sim {
 namespace {
+
+const GammaTables kTables({{5.5, 600}});
 
 TEST_SUITE("sim/fluid") {
   // A Gamma law of mean 1 and shape k has variance 1 / k. Midpoints of 1,024 cells lose
@@ -26,7 +31,7 @@ TEST_SUITE("sim/fluid") {
   }
 
   TEST_CASE("a path without fluctuation is one slot at the mean rate") {
-    const FluidPath path({{3, {}}, {4, {}}}, 10, 5, 1000, Rng(1));
+    const FluidPath path({{3, {}}, {4, {}}}, 10, 5, 1000, kTables, Rng(1));
 
     CHECK(path.slots() == 1);
     CHECK(path.total_rate(0) == 7);
@@ -34,17 +39,17 @@ TEST_SUITE("sim/fluid") {
   }
 
   TEST_CASE("every level of traffic has its right share on a path") {
-    const FluidPath path({{10, {5.5, 600}}}, 1000, 75, 1024, Rng(1));
+    const FluidPath path({{10, {5.5, 600}}}, 1000, 75, 1024, kTables, Rng(1));
 
     double mean = 0;
     for (std::size_t i = 0; i < path.slots(); ++i) mean += path.total_rate(i);
-    CHECK(path.slots() == 8 * 1024);
+    CHECK(path.slots() == 2 * 1024);
     CHECK(mean / static_cast<double>(path.slots()) ==
           doctest::Approx(10).epsilon(1e-6));
   }
 
   TEST_CASE("backlog grows with what exceeds capacity, and drains with what is left") {
-    const FluidPath path({{10, {5.5, 600}}}, 12, 600, 200, Rng(1));
+    const FluidPath path({{10, {5.5, 600}}}, 12, 600, 200, kTables, Rng(1));
 
     for (std::size_t i = 0; i + 1 < path.slots(); ++i) {
       const double expected =
@@ -56,15 +61,49 @@ TEST_SUITE("sim/fluid") {
   }
 
   TEST_CASE("under too much load the backlog stands at the time-out") {
-    const FluidPath path({{11, {}}}, 10, 5, 10, Rng(1));
+    const FluidPath path({{11, {}}}, 10, 5, 10, kTables, Rng(1));
 
     CHECK(path.backlog(0) == 10 * kTimeOut_s);
   }
 
+  // What the fluid says of pieces must add up to what it says of the whole circle.
+  TEST_CASE("answers about windows add up to the life of the path") {
+    const FluidPath path({{6, {5.5, 600}}, {5, {}}}, 12, 300, 64, kTables, Rng(3));
+    const FluidQuestion question{{true, false}, 60, true};
+
+    FluidAnswer sum;
+    for (int piece = 0; piece < 50; ++piece) {
+      const double length = path.length_s() / 50;
+      const FluidAnswer answer = ask(path, question, (piece - 7) * length, length);
+      sum.requests += answer.requests;
+      sum.missed += answer.missed;
+    }
+    const FluidLife life = live(path, question);
+    CHECK(life.rate.missed > 0);
+    CHECK(sum.requests == doctest::Approx(life.rate.requests * path.length_s()));
+    CHECK(sum.missed == doctest::Approx(life.rate.missed * path.length_s()));
+    CHECK(life.missed_variance > 0);
+  }
+
+  // Weights undo the uneven drawing: their mean over draws is 1, within five standard
+  // errors of a weight that lies between 0 and 8.
+  TEST_CASE("weights of drawn states average to one") {
+    std::vector<FluidPath> paths;
+    paths.emplace_back(std::vector<StreamGroup>{{10, {5.5, 600}}}, 18, 300, 512,
+                       kTables, Rng(1));
+    const StateOrder order(paths, 1);
+    Rng rng(5);
+
+    double sum = 0;
+    for (std::size_t i = 0; i < 4000; ++i) sum += order.draw(i, 4000, rng).weight;
+    CHECK(sum / 4000 == doctest::Approx(1).epsilon(0.01));
+  }
+
   TEST_CASE("states are drawn from the least busy to the most") {
     std::vector<FluidPath> paths;
-    paths.emplace_back(std::vector<StreamGroup>{{10, {5.5, 600}}}, 20, 600, 64, Rng(1));
-    const StateOrder order(paths);
+    paths.emplace_back(std::vector<StreamGroup>{{10, {5.5, 600}}}, 20, 600, 64, kTables,
+                       Rng(1));
+    const StateOrder order(paths, 1);
     Rng rng(2);
 
     double last = 0;

@@ -63,28 +63,27 @@ Means run_poisson(const PoolKind& kind, double rate, int requests, std::uint64_t
 TEST_SUITE("sim/queue law") {
   // M/M/1 at 80 %: W = rho / (1 - rho) * E[S] = 4 s. The asymptotic standard error of
   // the mean of n waits is about sqrt((2 + 5r - 4r^2 + r^3) r / (1-r)^4 / n) (Whitt
-  // 1989): r = .8, n = 1e6: sqrt(3.952 * .8 / .0016 / 1e6) = .044; three of them: .13.
+  // 1989): r = .8, n = 5e5: sqrt(3.952 * .8 / .0016 / 5e5) = .063; three of them: .19.
   TEST_CASE("the mean wait of M/M/1 is that of theory") {
     const Means means =
-        run_poisson(service_kind(exponential_ns(1e9), 1), 0.8, 1000000, 5);
+        run_poisson(service_kind(exponential_ns(1e9), 1), 0.8, 500000, 5);
 
-    CHECK(means.wait_s == doctest::Approx(4.0).epsilon(0.13 / 4));
+    CHECK(means.wait_s == doctest::Approx(4.0).epsilon(0.19 / 4));
   }
 
   // M/D/1 waits half as long as M/M/1 (Pollaczek and Khinchine): 2 s.
   TEST_CASE("the mean wait of M/D/1 is half of that") {
     const Means means = run_poisson(
-        service_kind(IntegerLaw::constant(1'000'000'000), 1), 0.8, 1000000, 6);
+        service_kind(IntegerLaw::constant(1'000'000'000), 1), 0.8, 500000, 6);
 
-    CHECK(means.wait_s == doctest::Approx(2.0).epsilon(0.03));
+    CHECK(means.wait_s == doctest::Approx(2.0).epsilon(0.04));
   }
 
   // M/M/5 at offered load 4: Erlang C = .5541, W = C / (5 - 4) s = .554 s.
   TEST_CASE("the mean wait of M/M/5 follows Erlang C") {
-    const Means means =
-        run_poisson(service_kind(exponential_ns(1e9), 5), 4, 1000000, 7);
+    const Means means = run_poisson(service_kind(exponential_ns(1e9), 5), 4, 500000, 7);
 
-    CHECK(means.wait_s == doctest::Approx(0.5541).epsilon(0.04));
+    CHECK(means.wait_s == doctest::Approx(0.5541).epsilon(0.05));
   }
 
   // Little: L = lambda * T, the rate being the realised one.
@@ -120,7 +119,7 @@ TEST_SUITE("sim/queue law") {
     double backlog = 0;
     double arrived = 0;
     double late = 0;
-    for (int epoch = 0; epoch < 1000000; ++epoch) {
+    for (int epoch = 0; epoch < 300000; ++epoch) {
       const double rate = 14000 * rng.gamma(shape, 1 / shape);
       // Time within the epoch that begins with more than 1 s of backlog.
       const double slope = rate - 20000;
@@ -141,7 +140,7 @@ TEST_SUITE("sim/queue law") {
 
     const WaitShare share =
         measure_wait(kind, 1, requests_per_second(14000), {shape, 20},
-                     std::chrono::seconds{1}, 3000000, 1);
+                     std::chrono::seconds{1}, 1000000, 1);
     CHECK(truth > 0.1);
     CHECK(share.share == doctest::Approx(truth).epsilon(0.1));
     CHECK(std::abs(share.share - truth) <= share.half_width + 0.01);
