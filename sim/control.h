@@ -1,19 +1,38 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/fluid.h"
 
 namespace isochrone::sim {
 
+/// Chance that all servers are busy, by utilisation in 128 equal cells of 0 .. 1:
+/// Erlang C with so many servers.
+std::vector<double> busy_chances(std::int64_t servers);
+
 /// What the fluid says of one key: requests of some groups are late while more than
-/// `backlog` requests wait. A key that waiting does not touch has no backlog that is
-/// late.
-struct FluidQuestion {
-  std::vector<bool> groups;
-  double late_backlog = 0;
-  bool waits = true;
+/// `late_backlog` requests wait; with less, an M/M/c queue at the rate of the moment
+/// makes some of them late.
+class FluidQuestion {
+ public:
+  /// Requests can wait `slack_s`; nullopt: waiting does not touch them.
+  FluidQuestion(std::vector<bool> groups, std::optional<double> slack_s,
+                double capacity_rps, const std::vector<double>& busy_chances);
+
+  bool holds(std::size_t group) const { return groups_[group]; }
+  bool waits() const { return waits_; }
+  double late_backlog() const { return late_backlog_; }
+  /// Share that is late without a backlog of the fluid.
+  double late_share(double utilisation) const;
+
+ private:
+  std::vector<bool> groups_;
+  bool waits_;
+  double late_backlog_;
+  std::vector<double> late_shares_;  // by cells of utilisation
 };
 
 struct FluidAnswer {

@@ -24,7 +24,7 @@ namespace isochrone::sim {
 namespace {
 
 constexpr std::size_t kFirstWindows = 8;
-constexpr std::size_t kFewestWindows = 32;  // of a cell: fewer show nothing
+constexpr std::size_t kFewestWindows = 48;  // of a cell: fewer show nothing
 constexpr std::size_t kWindowsPerTask = 4;  // even: pairs stay together
 constexpr std::size_t kMostWindows = 4096;  // of a unit in a round
 constexpr double kMattersFrom = 0.03;       // share of a cell's variance

@@ -86,18 +86,19 @@ double UnitRun::slack_s(std::size_t local) const {
 }
 
 void UnitRun::ask_of_block(std::size_t path) {
-  std::vector<FluidQuestion> questions(lives_.size());
-  for (std::size_t local = 0; local < questions.size(); ++local) {
+  std::vector<FluidQuestion> questions;
+  for (std::size_t local = 0; local < lives_.size(); ++local) {
     const Objective& objective =
         plan_.keys[plan_.keys_of_pool[pool_id_][local]].objective;
-    FluidQuestion& question = questions[local];
-    question.late_backlog = pool_.capacity_rps * std::max(0.0, slack_s(local));
-    question.waits = objective.metric != Objective::Metric::kTpot;
+    std::vector<bool> groups;
     for (const Choice& choice : choices_[path]) {
       const auto& locals = plan_.locals_of_stream[choice.streams.front()];
-      question.groups.push_back(std::find(locals.begin(), locals.end(), local) !=
-                                locals.end());
+      groups.push_back(std::find(locals.begin(), locals.end(), local) != locals.end());
     }
+    std::optional<double> slack;
+    if (objective.metric != Objective::Metric::kTpot) slack = slack_s(local);
+    const FluidQuestion& question = questions.emplace_back(
+        std::move(groups), slack, pool_.capacity_rps, pool_.busy_chances);
     const FluidLife life = live(paths_[path], question);
     lives_[local].rate.requests += life.rate.requests;
     lives_[local].rate.missed += life.rate.missed;

@@ -53,7 +53,8 @@ WaitShare measure_wait(const PoolKind& kind, std::int64_t replicas, MicroRps loa
   paths.emplace_back(std::vector<StreamGroup>{{to_rps(load), modulation}},
                      pool.capacity_rps, slot_for(pool), kEpochs,
                      GammaTables({modulation}), root.stream("path"));
-  const FluidQuestion question{{true}, pool.capacity_rps * seconds(budget), true};
+  const FluidQuestion question({true}, seconds(budget), pool.capacity_rps,
+                               pool.busy_chances);
   const StateOrder order(paths, seconds(budget));
   WaitShare result;
   std::vector<WindowCount> counts;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "sim/control.h"
 #include "sim/pool.h"
 
 // A window is a short stretch of a long life. The life itself is known from the fluid
@@ -172,8 +173,12 @@ WindowPool measured_pool(const PoolKind& kind, std::int64_t replicas,
       std::find(service_grid().begin(), service_grid().end(), 0.5) -
       service_grid().begin());
   const auto first_ns = static_cast<double>(law.first_token[half].count());
-  return {&kind, replicas, law.mean_residence_s, first_ns / 1e9,
-          slots / law.mean_residence_s};
+  return {&kind,
+          replicas,
+          law.mean_residence_s,
+          first_ns / 1e9,
+          slots / law.mean_residence_s,
+          busy_chances(replicas * kind.max_num_seqs)};
 }
 
 double slot_for(const WindowPool& pool) { return kWarmResidences * pool.residence_s; }

@@ -16,9 +16,10 @@ namespace isochrone::sim {
 struct WindowPool {
   const PoolKind* kind;
   std::int64_t replicas = 1;
-  double residence_s = 0;    ///< mean time in a slot of a full replica
-  double first_token_s = 0;  ///< median, there
-  double capacity_rps = 0;   ///< saturation throughput of all replicas
+  double residence_s = 0;                 ///< mean time in a slot of a full replica
+  double first_token_s = 0;               ///< median, there
+  double capacity_rps = 0;                ///< saturation throughput of all replicas
+  std::vector<double> busy_chances = {};  ///< see control.h
 };
 
 /// Measures `requests` of a closed loop at full batch.

@@ -66,10 +66,17 @@ TEST_SUITE("sim/fluid") {
     CHECK(path.backlog(0) == 10 * kTimeOut_s);
   }
 
+  // Erlang C for 5 servers at load 4 is .5541 (see queue_law_test); the cell that holds
+  // utilisation .8 has its middle at .8008.
+  TEST_CASE("the chance that all servers are busy is Erlang C") {
+    CHECK(busy_chances(5)[102] == doctest::Approx(0.5541).epsilon(0.01));
+    CHECK(busy_chances(1)[64] == doctest::Approx(0.5).epsilon(0.01));
+  }
+
   // What the fluid says of pieces must add up to what it says of the whole circle.
   TEST_CASE("answers about windows add up to the life of the path") {
     const FluidPath path({{6, {5.5, 600}}, {5, {}}}, 12, 300, 64, kTables, Rng(3));
-    const FluidQuestion question{{true, false}, 60, true};
+    const FluidQuestion question({true, false}, 5.0, 12, busy_chances(20));
 
     FluidAnswer sum;
     for (int piece = 0; piece < 50; ++piece) {
