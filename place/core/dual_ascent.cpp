@@ -207,7 +207,7 @@ void DualAscent::run(std::int64_t steps, double target) {
       if (weighted_product(direction, fresh) >= 0) relax_ = std::min(2.0, relax_ * 1.1);
       adopt(prices, outcome);
       without_gain_ = 0;
-    } else if (++without_gain_ >= 20) {
+    } else if (++without_gain_ >= 6) {
       relax_ = std::max(1e-4, relax_ * 0.67);
       without_gain_ = 0;
     }

@@ -59,7 +59,7 @@ class DualAscent {
   std::vector<double> capacity_;
   std::vector<std::vector<double>> weight_;
   double relax_ = 0.1;  // step as a part of Polyak's
-  double largest_part_ = 0.1;
+  double largest_part_ = 0.2;
   int without_gain_ = 0;
   std::int64_t steps_ = 0;
   double checkpoint_value_ = 0;

@@ -1,14 +1,17 @@
-// One dual step. Densities are sorted once per block for all sites. A site first fills
-// the union of its reach classes: that gives an upper bound on the gain of every point
-// in one pass over (items, capacities), and most sites and classes end there, because
-// even so they are not worth their cost. Only classes that might hold the best point
-// are filled with their own reach.
+// One dual step. Densities are sorted once per block for all sites. What a capacity
+// earns at a site is concave in it, so a site first computes it on a coarse grid of
+// capacities, with the union of its reach classes: chords through neighbouring grid
+// points bound the gain of every (option, n) from above, and most sites end there,
+// because even so they are not worth their cost. Only classes that might hold the best
+// point are filled with their own reach, and only points that might be the best are
+// computed exactly.
 #include "place/core/lagrangian.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "base/parallel.h"
 
@@ -16,16 +19,37 @@ namespace isochrone::place {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kGridPoints = 32;
+
+double usable_capacity(const Point& point) {
+  return static_cast<double>(std::max<std::int64_t>(0, point.capacity));
+}
+
+/// Positions of the items within reach. Branch-free: whether a demand is in reach
+/// cannot be predicted, and a wrong guess costs more than the whole test.
+template <class Items>
+std::size_t within_reach(const Items& items, const Bits& reach,
+                         std::vector<std::uint32_t>& positions) {
+  positions.resize(items.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    positions[count] = static_cast<std::uint32_t>(i);
+    count += static_cast<std::size_t>(has_bit(reach, items[i].demand));
+  }
+  return count;
+}
 
 template <class Items>
 void fill_knapsacks(const Items& items, const Bits& reach,
-                    const std::vector<double>& capacity, std::vector<double>& gains) {
+                    const std::vector<double>& capacity,
+                    std::vector<std::uint32_t>& positions, std::vector<double>& gains) {
+  const std::size_t within = within_reach(items, reach, positions);
   double load = 0;
   double worth = 0;
   std::size_t j = 0;
   const std::size_t count = capacity.size();
-  for (const auto& item : items) {
-    if (!has_bit(reach, item.demand)) continue;
+  for (std::size_t i = 0; i < within; ++i) {
+    const auto& item = items[positions[i]];
     const double next = load + item.load;
     for (; j < count && capacity[j] < next; ++j) {
       gains[j] += worth + (capacity[j] - load) * item.density;
@@ -53,26 +77,38 @@ Lagrangian::Market Lagrangian::make_market(int site, int commodity) const {
   market.reached.assign(model_.mask_of(commodity).size(), 0);
   market.uniform_traffic = uniform_traffic(site, commodity);
   market.group_of.resize(points.size());
-  for (int p = 0; p < static_cast<int>(points.size()); ++p)
-    market.by_capacity.push_back(p);
-  std::ranges::stable_sort(market.by_capacity, {},
-                           [&](int p) { return points[at(p)].capacity; });
+  market.cell.resize(points.size());
+  std::vector<int> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int p) { return points[at(p)].capacity; });
   std::map<int, std::size_t> group_of_class;
-  for (const int p : market.by_capacity) {
-    const Point& point = points[at(p)];
-    const double capacity =
-        static_cast<double>(std::max<std::int64_t>(0, point.capacity));
-    market.capacity.push_back(capacity);
+  for (const int p : order) {
+    const int reach_class = points[at(p)].reach;
     const auto [found, fresh] =
-        group_of_class.try_emplace(point.reach, market.groups.size());
+        group_of_class.try_emplace(reach_class, market.groups.size());
     if (fresh) {
-      market.groups.push_back({point.reach, {}, {}});
-      const Bits& reach = model_.reach(site, point.reach);
+      market.groups.push_back({reach_class, false, {}});
+      const Bits& reach = model_.reach(site, reach_class);
       for (std::size_t w = 0; w < reach.size(); ++w) market.reached[w] |= reach[w];
     }
     market.group_of[at(p)] = found->second;
     market.groups[found->second].points.push_back(p);
-    market.groups[found->second].capacity.push_back(capacity);
+  }
+  for (ReachGroup& group : market.groups) {
+    group.all = contains(model_.reach(site, group.reach_class), market.reached);
+  }
+  // Every stride-th capacity: dense where the points are.
+  market.grid.push_back(0);
+  const std::size_t stride = std::max<std::size_t>(1, order.size() / kGridPoints);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const double capacity = usable_capacity(points[at(order[i])]);
+    const bool wanted = i % stride == 0 || i + 1 == order.size();
+    if (wanted && capacity > market.grid.back()) market.grid.push_back(capacity);
+  }
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const auto above =
+        std::ranges::upper_bound(market.grid, usable_capacity(points[p]));
+    market.cell[p] = static_cast<std::size_t>(above - market.grid.begin()) - 1;
   }
   return market;
 }
@@ -185,105 +221,162 @@ double Lagrangian::whole_gain(int site, int commodity, const Prices& prices) con
   return std::max(0.0, gain);
 }
 
-/// By point: cost less rewards less what the union of all reaches would earn.
-std::vector<double> Lagrangian::optimistic_values(
-    int site, int commodity, const ItemLists& items, const Prices& prices,
-    const std::vector<double>& reward) const {
-  const Market& m = market(site, commodity);
-  const std::vector<Point>& points = model_.points(site, commodity);
-  std::vector<double> gains(points.size(), 0);
-  if (model_.whole(commodity)) {
-    const double gain = whole_gain(site, commodity, prices);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const Bits& reach = model_.reach(site, points[at(m.by_capacity[i])].reach);
-      if (intersects(reach, model_.mask_of(commodity))) gains[i] = gain;
+double Lagrangian::net_cost(const Question& question, const Point& point) const {
+  return static_cast<double>(point.cost) - question.reward[at(point.degraded_reach)] *
+                                               static_cast<double>(point.degraded);
+}
+
+/// What each capacity (ascending) earns from the demands in reach, over all blocks.
+std::vector<double> Lagrangian::gains_at(const Question& question, const Bits& reach,
+                                         const std::vector<double>& capacities) const {
+  std::vector<double> gains(capacities.size(), 0);
+  std::vector<std::uint32_t> positions;
+  const int k = question.commodity;
+  for (int b = 0; b < model_.blocks(); ++b) {
+    const auto& all = question.items[at(k) * at(model_.blocks()) + at(b)];
+    if (all.empty()) continue;
+    if (model_.free_traffic(question.site)) {
+      fill_knapsacks(all, reach, capacities, positions, gains);
+    } else {
+      const bool uniform = market(question.site, k).uniform_traffic;
+      fill_knapsacks(items_of(question.site, all, b, uniform), reach, capacities,
+                     positions, gains);
     }
-  } else {
-    for (int b = 0; b < model_.blocks(); ++b) {
-      const auto& all = items[at(commodity) * at(model_.blocks()) + at(b)];
-      if (all.empty()) continue;
-      if (model_.free_traffic(site)) {
-        fill_knapsacks(all, m.reached, m.capacity, gains);
-      } else {
-        fill_knapsacks(items_of(site, all, b, m.uniform_traffic), m.reached, m.capacity,
-                       gains);
+  }
+  return gains;
+}
+
+/// Upper bound on a concave function between two grid points: below both chords beyond.
+double Lagrangian::at_most(const Market& market, const std::vector<double>& gains,
+                           int point, double capacity) const {
+  const std::vector<double>& grid = market.grid;
+  const std::size_t i = market.cell[at(point)];
+  if (capacity <= grid[i] || i + 1 >= grid.size()) return gains[i];
+  double bound = gains[i + 1];
+  if (i > 0) {
+    const double slope = (gains[i] - gains[i - 1]) / (grid[i] - grid[i - 1]);
+    bound = std::min(bound, gains[i] + slope * (capacity - grid[i]));
+  }
+  if (i + 2 < grid.size()) {
+    const double slope = (gains[i + 2] - gains[i + 1]) / (grid[i + 2] - grid[i + 1]);
+    bound = std::min(bound, gains[i + 1] - slope * (grid[i + 1] - capacity));
+  }
+  return bound;
+}
+
+/// By point: net cost less at least what it would earn with the union of all reaches.
+std::vector<double> Lagrangian::optimistic_values(const Question& question) const {
+  const Market& m = market(question.site, question.commodity);
+  const std::vector<Point>& points = model_.points(question.site, question.commodity);
+  std::vector<double> values(points.size());
+  if (model_.whole(question.commodity)) {
+    const double gain = whole_gain(question.site, question.commodity, question.prices);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const Bits& reach = model_.reach(question.site, points[p].reach);
+      const bool reaches = intersects(reach, model_.mask_of(question.commodity));
+      values[p] = net_cost(question, points[p]) - (reaches ? gain : 0);
+    }
+    return values;
+  }
+  const std::vector<double> gains = gains_at(question, m.reached, m.grid);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    values[p] = net_cost(question, points[p]) -
+                at_most(m, gains, static_cast<int>(p), usable_capacity(points[p]));
+  }
+  return values;
+}
+
+/// Values of some points of a group, ascending in capacity.
+std::vector<double> Lagrangian::exact_values(const Question& question,
+                                             const ReachGroup& group,
+                                             const std::vector<int>& points) const {
+  const std::vector<Point>& all = model_.points(question.site, question.commodity);
+  std::vector<double> capacities;
+  for (const int p : points) capacities.push_back(usable_capacity(all[at(p)]));
+  const Bits& reach = model_.reach(question.site, group.reach_class);
+  std::vector<double> values = gains_at(question, reach, capacities);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    values[i] = net_cost(question, all[at(points[i])]) - values[i];
+  }
+  return values;
+}
+
+/// Least value below 0 and its point, or (0, -1).
+std::pair<double, int> Lagrangian::best_choice(const Question& question,
+                                               std::vector<double>& optimistic) const {
+  const Market& m = market(question.site, question.commodity);
+  const std::vector<Point>& points = model_.points(question.site, question.commodity);
+  std::vector<double> lowest(m.groups.size(), kNever);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    lowest[m.group_of[p]] = std::min(lowest[m.group_of[p]], optimistic[p]);
+  }
+  std::vector<std::size_t> order(m.groups.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::size_t g) { return lowest[g]; });
+  std::pair<double, int> best{0, -1};
+  for (const std::size_t g : order) {
+    if (lowest[g] >= best.first) break;
+    const ReachGroup& group = m.groups[g];
+    if (model_.whole(question.commodity)) {
+      for (const int p : group.points) best = std::min(best, {optimistic[at(p)], p});
+      continue;
+    }
+    if (!group.all) {
+      const Bits& reach = model_.reach(question.site, group.reach_class);
+      const std::vector<double> gains = gains_at(question, reach, m.grid);
+      for (const int p : group.points) {
+        const Point& point = points[at(p)];
+        optimistic[at(p)] =
+            net_cost(question, point) - at_most(m, gains, p, usable_capacity(point));
+      }
+    }
+    // The most promising point alone first: it rules most of the others out.
+    std::vector<int> tried{*std::ranges::min_element(
+        group.points, {}, [&](int p) { return optimistic[at(p)]; })};
+    for (int pass = 0; pass < 2 && !tried.empty(); ++pass) {
+      const std::vector<double> values = exact_values(question, group, tried);
+      for (std::size_t i = 0; i < tried.size(); ++i) {
+        if (values[i] < best.first) best = {values[i], tried[i]};
+      }
+      const int first = pass == 0 ? tried.front() : -1;
+      tried.clear();
+      for (const int p : group.points) {
+        if (pass == 0 && p != first && optimistic[at(p)] < best.first)
+          tried.push_back(p);
       }
     }
   }
-  std::vector<double> values(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point& point = points[at(m.by_capacity[i])];
-    values[at(m.by_capacity[i])] =
-        static_cast<double>(point.cost) - gains[i] -
-        reward[at(point.degraded_reach)] * static_cast<double>(point.degraded);
-  }
-  return values;
+  return best;
 }
 
 Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& items,
                                                  const Prices& prices) const {
   const Site& place = model_.instance().sites[at(site)];
-  const int commodities = model_.commodities();
-  std::vector<std::vector<double>> values;
-  std::vector<std::vector<double>> reward;
-  std::vector<double> least(at(commodities), kNever);
+  const double fixed = static_cast<double>(place.fixed_cost);
+  std::vector<std::vector<double>> optimistic;
+  std::vector<Question> questions;
   SiteResult result;
-  result.value = static_cast<double>(place.fixed_cost);
-  for (int k = 0; k < commodities; ++k) {
-    reward.push_back(rewards(site, k, prices));
-    values.push_back(optimistic_values(site, k, items, prices, reward.back()));
-    for (const double value : values.back())
-      least[at(k)] = std::min(least[at(k)], value);
-    result.value += std::min(0.0, least[at(k)]);
+  result.pick.assign(at(model_.commodities()), -1);
+  result.value = fixed;
+  double nearest = kNever;
+  for (int k = 0; k < model_.commodities(); ++k) {
+    questions.push_back({items, prices, site, k, rewards(site, k, prices)});
+    optimistic.push_back(optimistic_values(questions.back()));
+    double least = kNever;
+    for (const double value : optimistic.back()) least = std::min(least, value);
+    nearest = std::min(nearest, least);
+    result.value += std::min(0.0, least);
   }
-  result.pick.assign(at(commodities), -1);
-  const double nearest = *std::ranges::min_element(least);
-  result.reduced = static_cast<double>(place.fixed_cost) + nearest;
+  result.reduced = fixed + nearest;
   if (result.value >= 0 && !place.pinned) {
     result.value = 0;
     return result;
   }
-  result.value = static_cast<double>(place.fixed_cost);
-  for (int k = 0; k < commodities; ++k) {
-    const Market& m = market(site, k);
-    const std::vector<Point>& points = model_.points(site, k);
-    std::vector<double> lowest(m.groups.size(), kNever);
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      lowest[m.group_of[p]] = std::min(lowest[m.group_of[p]], values[at(k)][p]);
-    }
-    std::vector<std::size_t> order(m.groups.size());
-    for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
-    std::ranges::stable_sort(order, {}, [&](std::size_t g) { return lowest[g]; });
-    double best = 0;
-    for (const std::size_t g : order) {
-      if (lowest[g] >= best) break;
-      const ReachGroup& group = m.groups[g];
-      std::vector<double> gains(group.points.size(), 0);
-      const bool exact = m.groups.size() == 1 || model_.whole(k);
-      for (int b = 0; b < model_.blocks() && !exact; ++b) {
-        const auto& all = items[at(k) * at(model_.blocks()) + at(b)];
-        const Bits& reach = model_.reach(site, group.reach_class);
-        if (model_.free_traffic(site)) {
-          fill_knapsacks(all, reach, group.capacity, gains);
-        } else {
-          fill_knapsacks(items_of(site, all, b, m.uniform_traffic), reach,
-                         group.capacity, gains);
-        }
-      }
-      for (std::size_t i = 0; i < group.points.size(); ++i) {
-        const int p = group.points[i];
-        const Point& point = points[at(p)];
-        const double value = exact ? values[at(k)][at(p)]
-                                   : static_cast<double>(point.cost) - gains[i] -
-                                         reward[at(k)][at(point.degraded_reach)] *
-                                             static_cast<double>(point.degraded);
-        if (value < best) {
-          best = value;
-          result.pick[at(k)] = p;
-        }
-      }
-    }
-    result.value += best;
+  result.value = fixed;
+  for (int k = 0; k < model_.commodities(); ++k) {
+    const auto [value, point] = best_choice(questions[at(k)], optimistic[at(k)]);
+    result.pick[at(k)] = point;
+    result.value += value;
   }
   result.reduced = std::max(result.reduced, result.value);
   return result;

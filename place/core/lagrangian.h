@@ -55,16 +55,24 @@ class Lagrangian {
   /// Points of a site and commodity with one reach class, by capacity.
   struct ReachGroup {
     int reach_class = 0;
+    bool all = false;  // reaches all that the site's other groups reach
     std::vector<int> points;
-    std::vector<double> capacity;
   };
+  /// What the points of a site and commodity have in common.
   struct Market {
     std::vector<ReachGroup> groups;
-    std::vector<int> by_capacity;       // all points
-    std::vector<double> capacity;       // of those
+    Bits reached;                   // by any of the groups
+    std::vector<double> grid;       // capacities at which gains are computed, from 0
+    std::vector<std::size_t> cell;  // by point: last grid capacity not above its own
     std::vector<std::size_t> group_of;  // by point
-    Bits reached;                       // by any of the groups
     bool uniform_traffic = true;        // its cost per load is equal for all demands
+  };
+  struct Question {
+    const ItemLists& items;
+    const Prices& prices;
+    int site = 0;
+    int commodity = 0;
+    std::vector<double> reward;  // by degraded class
   };
   struct SiteResult {
     double value = 0;
@@ -79,9 +87,16 @@ class Lagrangian {
                              bool uniform) const;
   std::vector<double> rewards(int site, int commodity, const Prices& prices) const;
   double whole_gain(int site, int commodity, const Prices& prices) const;
-  std::vector<double> optimistic_values(int site, int commodity, const ItemLists& items,
-                                        const Prices& prices,
-                                        const std::vector<double>& reward) const;
+  std::vector<double> gains_at(const Question& question, const Bits& reach,
+                               const std::vector<double>& capacities) const;
+  double at_most(const Market& market, const std::vector<double>& gains, int point,
+                 double capacity) const;
+  std::vector<double> optimistic_values(const Question& question) const;
+  std::vector<double> exact_values(const Question& question, const ReachGroup& group,
+                                   const std::vector<int>& points) const;
+  std::pair<double, int> best_choice(const Question& question,
+                                     std::vector<double>& optimistic) const;
+  double net_cost(const Question& question, const Point& point) const;
   SiteResult value_of_site(int site, const ItemLists& items,
                            const Prices& prices) const;
   void choose_sites(const std::vector<SiteResult>& results, Outcome& outcome) const;

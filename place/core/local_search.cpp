@@ -65,6 +65,19 @@ std::int64_t LocalSearch::cost_of(const PlanState& state,
          traffic_estimate(state, service);
 }
 
+/// Sum over the short cuts of the part of their need that the point would supply.
+double LocalSearch::relief(const std::vector<Want>& wants, const Point& point) const {
+  const double supply =
+      static_cast<double>(std::max<std::int64_t>(0, point.capacity - model_.margin()));
+  const double degraded = static_cast<double>(point.degraded);
+  double sum = 0;
+  for (const Want& want : wants) {
+    const double has = std::min(want.loss ? degraded : supply, want.limit) * want.scale;
+    sum += std::min(has - want.had, want.deficit) * want.weight;
+  }
+  return sum;
+}
+
 bool LocalSearch::passes_cuts(const PlanState& state) {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (meter_.deficit(cuts_[order_[i]], state) <= 0) continue;
@@ -105,8 +118,23 @@ bool LocalSearch::acceptable(const PlanState& state, const Service& service) {
 std::vector<LocalSearch::Shortage> LocalSearch::shortages(const PlanState& state) {
   std::vector<Shortage> found;
   for (const std::size_t c : order_) {
-    const std::int64_t deficit = meter_.deficit(cuts_[c], state);
-    if (deficit > 0) found.push_back({c, deficit});
+    const Cut& cut = cuts_[c];
+    const std::int64_t deficit = meter_.deficit(cut, state);
+    if (deficit <= 0) continue;
+    Shortage shortage{c, deficit};
+    shortage.weight = 1.0 / static_cast<double>(std::max<std::int64_t>(1, cut.need));
+    for (const Pick& pick : state.picks()) {
+      if (!cut.loss || pick.commodity != cut.commodity) continue;
+      const std::int64_t supply = supply_to(cut, pick.site, state.point(pick));
+      if (supply > shortage.largest) {
+        shortage.second = shortage.largest;
+        shortage.largest = supply;
+        shortage.largest_site = pick.site;
+      } else {
+        shortage.second = std::max(shortage.second, supply);
+      }
+    }
+    found.push_back(shortage);
   }
   return found;
 }
@@ -123,34 +151,50 @@ std::int64_t LocalSearch::opening_cost(const PlanState& state, int site) const {
   return used ? cost : cost + in.group_premium[at(group)];
 }
 
-/// Sum over the short cuts of the part of their need that the change would supply.
-double LocalSearch::relief(const PlanState& state,
-                           const std::vector<Shortage>& shortages, int site,
-                           const Point* before, const Point& after) const {
-  double sum = 0;
-  for (const Shortage& shortage : shortages) {
-    const Cut& cut = cuts_[shortage.cut];
-    const auto supply = [&](const Point& point) -> std::int64_t {
-      const int reach = cut.loss ? point.degraded_reach : point.reach;
-      if (cut.reaches[model_.class_index(site, reach)] == 0) return 0;
-      return cut.loss ? point.degraded
-                      : std::max<std::int64_t>(0, point.capacity - model_.margin());
-    };
-    std::int64_t gain = supply(after) - (before != nullptr ? supply(*before) : 0);
+std::int64_t LocalSearch::supply_to(const Cut& cut, int site,
+                                    const Point& point) const {
+  const int reach = cut.loss ? point.degraded_reach : point.reach;
+  if (cut.reaches[model_.class_index(site, reach)] == 0) return 0;
+  return cut.loss ? point.degraded
+                  : std::max<std::int64_t>(0, point.capacity - model_.margin());
+}
+
+std::vector<LocalSearch::Want> LocalSearch::wants_of(
+    const std::vector<const Shortage*>& shortages, int site,
+    const Model::Sketch& sketch, const Point* before) const {
+  std::vector<Want> wants;
+  for (const Shortage* shortage : shortages) {
+    const Cut& cut = cuts_[shortage->cut];
+    const int reach = cut.loss ? sketch.degraded_reach : sketch.reach;
+    if (cut.reaches[model_.class_index(site, reach)] == 0) continue;
+    Want want;
+    want.loss = cut.loss;
+    want.limit = std::numeric_limits<double>::infinity();
+    want.had =
+        before != nullptr ? static_cast<double>(supply_to(cut, site, *before)) : 0;
     if (cut.loss) {
-      // What an element loses counts only up to the largest that another loses.
-      std::int64_t own = supply(after);
-      std::int64_t largest = 0;
-      for (const Pick& pick : state.picks()) {
-        if (pick.commodity != cut.commodity || pick.site == site) continue;
-        const Point& point = state.point(pick);
-        if (cut.reaches[model_.class_index(pick.site, point.degraded_reach)] != 0) {
-          largest = std::max(largest, point.degraded);
-        }
-      }
-      if (own > largest) gain -= own - std::max(largest, own - gain);
+      // Supply beyond the largest of another site is lost with the site itself. The
+      // first site of all supplies nothing yet, but is half of a pair.
+      const std::int64_t other =
+          shortage->largest_site == site ? shortage->second : shortage->largest;
+      if (other > 0) want.limit = static_cast<double>(other);
+      if (other == 0) want.scale = 0.5;
+      want.had = std::min(want.had, want.limit) * want.scale;
     }
-    sum += static_cast<double>(std::min(gain, shortage.deficit)) /
+    want.deficit = static_cast<double>(shortage->deficit);
+    want.weight = shortage->weight;
+    wants.push_back(want);
+  }
+  return wants;
+}
+
+/// Sum over all cuts of the part of their need that is missing.
+double LocalSearch::missing_part(const PlanState& state) {
+  double sum = 0;
+  for (const Cut& cut : cuts_) {
+    const std::int64_t deficit = meter_.deficit(cut, state);
+    if (deficit <= 0) continue;
+    sum += static_cast<double>(deficit) /
            static_cast<double>(std::max<std::int64_t>(1, cut.need));
   }
   return sum;
@@ -158,40 +202,45 @@ double LocalSearch::relief(const PlanState& state,
 
 LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
                                              const std::vector<Shortage>& shortages) {
-  std::vector<std::vector<Shortage>> by_commodity(at(model_.commodities()));
+  constexpr std::size_t kMostConsidered = 24;
+  std::vector<std::vector<const Shortage*>> by_commodity(at(model_.commodities()));
   for (const Shortage& shortage : shortages) {
-    by_commodity[at(cuts_[shortage.cut].commodity)].push_back(shortage);
+    auto& own = by_commodity[at(cuts_[shortage.cut].commodity)];
+    if (own.size() < kMostConsidered) own.push_back(&shortage);
   }
   const auto& most = model_.instance().max_sites;
   const bool full = most && state.open_sites() >= *most;
+  const double missing = missing_part(state);
   Change best;
   double best_score = 0;
   for (const int s : guide_.candidates) {
-    const bool open = state.open(s);
-    if (!open && (full || tabu_[at(s)] > turn_)) continue;
-    if (!banned_groups_.empty() &&
-        banned_groups_[at(model_.instance().sites[at(s)].group)] != 0) {
-      continue;
-    }
+    if (!state.open(s) && (full || tabu_[at(s)] > turn_)) continue;
+    const int group = model_.instance().sites[at(s)].group;
+    if (!banned_groups_.empty() && banned_groups_[at(group)] != 0) continue;
     const std::int64_t opening = opening_cost(state, s);
     for (int k = 0; k < model_.commodities(); ++k) {
       if (by_commodity[at(k)].empty()) continue;
       const std::vector<Point>& points = model_.points(s, k);
       const int current = state.chosen(s, k);
       const Point* before = current >= 0 ? &points[at(current)] : nullptr;
-      for (int p = 0; p < static_cast<int>(points.size()); ++p) {
-        if (p == current) continue;
-        const double gain =
-            relief(state, by_commodity[at(k)], s, before, points[at(p)]);
-        if (gain <= 0) continue;
-        const std::int64_t extra =
-            opening + points[at(p)].cost - (before != nullptr ? before->cost : 0);
-        const double score =
-            gain / (std::max(1.0, static_cast<double>(extra)) * noise_[at(s)]);
-        if (score > best_score) {
+      const std::int64_t base = opening - (before != nullptr ? before->cost : 0);
+      for (const Model::Sketch& sketch : model_.sketches(s, k)) {
+        const auto wants = wants_of(by_commodity[at(k)], s, sketch, before);
+        if (wants.empty()) continue;
+        for (const int p : sketch.points) {
+          const double cost =
+              std::max(1.0, static_cast<double>(base + points[at(p)].cost)) *
+              noise_[at(s)];
+          double score = relief(wants, points[at(p)]) / cost;
+          if (score <= best_score || p == current) continue;
           PlanState grown = state;
           grown.choose(s, k, p);
-          if (model_.commodities() > 1 && !grown.fits_stock()) continue;
+          if (!grown.fits_stock()) continue;
+          if (before != nullptr) {
+            // Another point may reach less and break what holds now: count everything.
+            score = (missing - missing_part(grown)) / cost;
+            if (score <= best_score) continue;
+          }
           best_score = score;
           best = {s, k, p};
         }

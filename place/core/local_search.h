@@ -50,6 +50,20 @@ class LocalSearch {
   struct Shortage {
     std::size_t cut = 0;
     std::int64_t deficit = 0;
+    double weight = 0;         // 1 / need
+    int largest_site = -1;     // of what counts for a cut under a loss
+    std::int64_t largest = 0;  // its supply
+    std::int64_t second = 0;   // the largest supply of another site
+  };
+
+  /// What a change within one pair of reach classes does for one short cut.
+  struct Want {
+    bool loss = false;
+    double scale = 1;
+    double limit = 0;  // supply beyond it does not count
+    double had = 0;    // supply before the change
+    double deficit = 0;
+    double weight = 0;
   };
 
   std::int64_t cost_of(const PlanState& state, const Service& service) const;
@@ -63,8 +77,11 @@ class LocalSearch {
 
   bool mend(PlanState& state, const Service& service);
   Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
-  double relief(const PlanState& state, const std::vector<Shortage>& shortages,
-                int site, const Point* before, const Point& after) const;
+  std::int64_t supply_to(const Cut& cut, int site, const Point& point) const;
+  std::vector<Want> wants_of(const std::vector<const Shortage*>& shortages, int site,
+                             const Model::Sketch& sketch, const Point* before) const;
+  double relief(const std::vector<Want>& wants, const Point& point) const;
+  double missing_part(const PlanState& state);
   bool shrink_group(PlanState& state);
 
   bool descend(Incumbent& best, std::int64_t limit);

@@ -1,6 +1,7 @@
 #include "place/core/model.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -98,6 +99,21 @@ std::vector<Point> without_beaten(
     if (!beaten) kept.push_back(point);
   }
   return kept;
+}
+
+std::vector<Model::Sketch> sketches_of(const std::vector<Point>& points) {
+  std::map<std::pair<int, int>, std::size_t> known;
+  std::vector<Model::Sketch> sketches;
+  for (int p = 0; p < static_cast<int>(points.size()); ++p) {
+    const Point& point = points[at(p)];
+    const auto [found, fresh] =
+        known.try_emplace({point.reach, point.degraded_reach}, sketches.size());
+    if (fresh) sketches.push_back({point.reach, point.degraded_reach, {}});
+    std::vector<int>& kept = sketches[found->second].points;
+    const std::int64_t last = kept.empty() ? 0 : points[at(kept.back())].capacity;
+    if (kept.empty() || point.capacity >= last + last / 8) kept.push_back(p);
+  }
+  return sketches;
 }
 
 }  // namespace
@@ -229,6 +245,7 @@ void Model::collect_points() {
     return without_beaten(points_in_stock(site, k), coupling,
                           covering_classes(site, mask_of(k)));
   });
+  for (const auto& points : points_) sketches_.push_back(sketches_of(points));
 }
 
 void Model::count_arcs() {

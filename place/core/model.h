@@ -58,6 +58,15 @@ class Model {
   const std::vector<Point>& points(int site, int commodity) const {
     return points_[at(site) * at(commodities()) + at(commodity)];
   }
+  /// Points of one pair of reach classes, thinned to steps of an eighth in capacity.
+  struct Sketch {
+    int reach = 0;
+    int degraded_reach = 0;
+    std::vector<int> points;
+  };
+  const std::vector<Sketch>& sketches(int site, int commodity) const {
+    return sketches_[at(site) * at(commodities()) + at(commodity)];
+  }
   const std::vector<int>& demands_of(int commodity) const {
     return demands_of_[at(commodity)];
   }
@@ -107,6 +116,7 @@ class Model {
 
   const Instance& instance_;
   std::vector<std::vector<Point>> points_;
+  std::vector<std::vector<Sketch>> sketches_;
   std::vector<std::vector<int>> demands_of_;
   std::vector<Bits> mask_of_;
   std::vector<std::vector<int>> hard_blocks_of_;
