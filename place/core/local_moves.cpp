@@ -3,6 +3,7 @@
 // merges sites, moves replicas and changes options); build something more and shrink
 // everything else; leave other demands unserved.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "place/core/local_search.h"
@@ -21,12 +22,15 @@ bool LocalSearch::accept(Incumbent& best, PlanState state) {
 /// The cheapest point in place of the pick, or nothing at all.
 bool LocalSearch::try_replace(Incumbent& best, const Pick& pick) {
   ++moves_;
+  rebase(best.state);
   for (int p = -1; p < pick.point; ++p) {
+    if (!passes_with(best.state, {pick.site, pick.commodity, p})) continue;
     PlanState state = best.state;
     state.choose(pick.site, pick.commodity, p);
     if (cost_of(state, best.service) >= best.cost) continue;
-    if (!acceptable(state, best.service)) continue;
-    return accept(best, std::move(state));
+    if (!state.within_limits()) continue;
+    if (carries(state, best.service)) return accept(best, std::move(state));
+    rebase(best.state);
   }
   return false;
 }
@@ -38,6 +42,7 @@ std::optional<PlanState> LocalSearch::best_partner(const PlanState& base,
                                                    const Pick& changed,
                                                    const Service& service) {
   const std::vector<Shortage> short_cuts = shortages(base);
+  rebase(base);
   const std::int64_t base_cost = base.building_cost();
   const std::int64_t slack = model_.has_traffic_cost()
                                  ? std::numeric_limits<std::int64_t>::max() / 4
@@ -65,11 +70,11 @@ std::optional<PlanState> LocalSearch::best_partner(const PlanState& base,
             if (cut.reaches[model_.class_index(s, reach)] == 0) return false;
             return (cut.loss ? point.degraded : point.capacity) >= shortage.deficit;
           });
-      if (!enough) continue;
+      if (!enough || !passes_with(base, {s, k, p})) continue;
       PlanState state = base;
       state.choose(s, k, p);
       const std::int64_t cost = cost_of(state, service);
-      if (cost >= beat || !passes_cuts(state) || !state.within_limits()) continue;
+      if (cost >= beat || !state.within_limits()) continue;
       beat = cost;
       best = std::move(state);
       break;
@@ -99,10 +104,12 @@ bool LocalSearch::shrink_all(PlanState& state) {
   }
   bool shrunk = false;
   for (const Pick& pick : picks) {
+    rebase(state);
     for (int p = -1; p < pick.point; ++p) {
+      if (!passes_with(state, {pick.site, pick.commodity, p})) continue;
       PlanState smaller = state;
       smaller.choose(pick.site, pick.commodity, p);
-      if (!passes_cuts(smaller) || !smaller.within_limits()) continue;
+      if (!smaller.within_limits()) continue;
       state = std::move(smaller);
       shrunk = true;
       break;
@@ -220,21 +227,58 @@ bool LocalSearch::descend(Incumbent& best, std::int64_t limit) {
   return improved;
 }
 
-/// Removes one to three picks, or builds a site that the dual likes.
+/// Takes one to three picks away or down, and half of the time first builds a site that
+/// the dual likes.
 void LocalSearch::shake(PlanState& state) {
+  for (double& noise : noise_) noise = 0.8 + 0.4 * rng_.uniform();
   const std::uint64_t count = 1 + rng_.below(3);
   for (std::uint64_t i = 0; i < count && !state.picks().empty(); ++i) {
     const Pick pick = state.picks()[rng_.below(state.picks().size())];
-    const std::uint64_t cheaper =
-        rng_.below(2) == 0 || pick.point == 0
-            ? 0
-            : 1 + rng_.below(static_cast<std::uint64_t>(pick.point));
-    state.choose(pick.site, pick.commodity, static_cast<int>(cheaper) - 1);
+    const bool remove = rng_.below(3) > 0 || pick.point == 0;
+    const int down =
+        remove ? -1
+               : static_cast<int>(rng_.below(static_cast<std::uint64_t>(pick.point)));
+    state.choose(pick.site, pick.commodity, down);
     if (!state.open(pick.site)) {
-      tabu_[at(pick.site)] = turn_ + static_cast<int>(rng_.below(12));
+      tabu_[at(pick.site)] = turn_ + static_cast<int>(rng_.below(20));
     }
   }
-  for (double& noise : noise_) noise = 0.8 + 0.4 * rng_.uniform();
+  if (rng_.below(2) == 0 || guide_.candidates.empty()) return;
+  const std::size_t near = std::min<std::size_t>(guide_.candidates.size(), 30);
+  const int site = guide_.candidates[rng_.below(near)];
+  const int k = static_cast<int>(rng_.below(at(model_.commodities())));
+  const auto& most = model_.instance().max_sites;
+  const bool full = most && state.open_sites() >= *most && !state.open(site);
+  if (full || model_.points(site, k).empty() || state.chosen(site, k) >= 0) return;
+  const auto& weights = guide_.weights[at(site) * at(model_.commodities()) + at(k)];
+  const auto heaviest = std::ranges::max_element(weights);
+  const bool guided = *heaviest > 0 && rng_.below(4) > 0;
+  state.choose(site, k,
+               guided ? static_cast<int>(heaviest - weights.begin())
+                      : static_cast<int>(rng_.below(weights.size())));
+  if (!state.fits_stock()) state.choose(site, k, -1);
+}
+
+/// Mends a shaken plan, shrinks what the cuts do not need, and descends only if that
+/// comes near.
+std::optional<Incumbent> LocalSearch::shaken(const Incumbent& from,
+                                             std::int64_t limit) {
+  ++moves_;
+  Incumbent plan = from;
+  shake(plan.state);
+  if (!mend(plan.state, plan.service)) return std::nullopt;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    PlanState smaller = plan.state;
+    if (!shrink_all(smaller)) break;
+    if (!carries(smaller, plan.service)) continue;
+    plan.state = std::move(smaller);
+    break;
+  }
+  plan.cost = cost_of(plan.state, plan.service);
+  if (plan.cost > from.cost + std::abs(from.cost) / 40) return std::nullopt;
+  while (moves_ < limit && descend(plan, limit)) {
+  }
+  return plan;
 }
 
 Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves) {
@@ -242,11 +286,15 @@ Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves) {
   use(start.service);
   Incumbent best = start;
   Incumbent current = std::move(start);
+  std::optional<std::int64_t> descended;
   while (moves_ < limit) {
-    while (moves_ < limit && descend(current, limit)) {
+    if (current.cost != descended) {
+      while (moves_ < limit && descend(current, limit)) {
+      }
+      descended = current.cost;
     }
     const std::size_t near = std::min<std::size_t>(guide_.candidates.size(), 40);
-    for (int i = 0; i < 12 && moves_ < limit && near > 0; ++i) {
+    for (int i = 0; i < 3 && moves_ < limit && near > 0; ++i) {
       const int site = guide_.candidates[rng_.below(near)];
       const int k = static_cast<int>(rng_.below(at(model_.commodities())));
       const std::size_t points = model_.points(site, k).size();
@@ -263,18 +311,14 @@ Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves) {
     }
     if (current.cost < best.cost) best = current;
     if (moves_ >= limit) break;
-    if (current.cost > best.cost + best.cost / 100) {
+    if (current.cost > best.cost + std::abs(best.cost) / 100) {
       current = best;
       use(current.service);
     }
-    Incumbent shaken = current;
-    shake(shaken.state);
-    ++moves_;
-    if (!mend(shaken.state, shaken.service)) continue;
-    shaken.cost = cost_of(shaken.state, shaken.service);
-    while (moves_ < limit && descend(shaken, limit)) {
+    auto next = shaken(current, limit);
+    if (next && next->cost < current.cost + std::abs(current.cost) / 300) {
+      current = *std::move(next);
     }
-    if (shaken.cost < current.cost + current.cost / 200) current = std::move(shaken);
   }
   return best;
 }

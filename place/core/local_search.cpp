@@ -78,13 +78,51 @@ double LocalSearch::relief(const std::vector<Want>& wants, const Point& point) c
   return sum;
 }
 
+/// What rejects one neighbour rejects the next: it is asked first from now on.
+bool LocalSearch::reject(std::size_t position) {
+  const auto first = order_.begin();
+  std::rotate(first, first + static_cast<std::ptrdiff_t>(position),
+              first + static_cast<std::ptrdiff_t>(position) + 1);
+  return false;
+}
+
 bool LocalSearch::passes_cuts(const PlanState& state) {
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (meter_.deficit(cuts_[order_[i]], state) <= 0) continue;
-    // What rejects one neighbour rejects the next: ask it first.
-    std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(i),
-                order_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    return false;
+    if (meter_.deficit(cuts_[order_[i]], state) > 0) return reject(i);
+  }
+  return true;
+}
+
+void LocalSearch::rebase(const PlanState& base) {
+  supply_.assign(cuts_.size(), 0);
+  for (std::size_t c = 0; c < cuts_.size(); ++c) {
+    if (cuts_[c].metered()) continue;
+    supply_[c] = cuts_[c].need - meter_.deficit(cuts_[c], base);
+  }
+}
+
+bool LocalSearch::passes_with(const PlanState& base, const Pick& change) {
+  const std::vector<Point>& points = model_.points(change.site, change.commodity);
+  const int current = base.chosen(change.site, change.commodity);
+  const auto supply = [&](const Cut& cut, int point) {
+    return point >= 0 ? supply_to(cut, change.site, points[at(point)]) : 0;
+  };
+  std::optional<PlanState> changed;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const Cut& cut = cuts_[order_[i]];
+    if (!cut.metered()) {
+      std::int64_t total = supply_[order_[i]];
+      if (cut.commodity == change.commodity) {
+        total += supply(cut, change.point) - supply(cut, current);
+      }
+      if (total < cut.need) return reject(i);
+      continue;
+    }
+    if (!changed) {
+      changed = base;
+      changed->choose(change.site, change.commodity, change.point);
+    }
+    if (meter_.deficit(cut, *changed) > 0) return reject(i);
   }
   return true;
 }
@@ -188,16 +226,36 @@ std::vector<LocalSearch::Want> LocalSearch::wants_of(
   return wants;
 }
 
-/// Sum over all cuts of the part of their need that is missing.
-double LocalSearch::missing_part(const PlanState& state) {
+/// Sum over all cuts of the part of their need that the base lacks after a change.
+double LocalSearch::missing_with(const PlanState& base, const Pick& change) {
+  const std::vector<Point>& points = model_.points(change.site, change.commodity);
+  const int current = base.chosen(change.site, change.commodity);
+  PlanState changed = base;
+  changed.choose(change.site, change.commodity, change.point);
   double sum = 0;
-  for (const Cut& cut : cuts_) {
-    const std::int64_t deficit = meter_.deficit(cut, state);
+  for (std::size_t c = 0; c < cuts_.size(); ++c) {
+    const Cut& cut = cuts_[c];
+    std::int64_t deficit = cut.need - supply_[c];
+    if (cut.metered()) {
+      deficit = meter_.deficit(cut, changed);
+    } else if (cut.commodity == change.commodity) {
+      deficit -= supply_to(cut, change.site, points[at(change.point)]);
+      if (current >= 0) deficit += supply_to(cut, change.site, points[at(current)]);
+    }
     if (deficit <= 0) continue;
     sum += static_cast<double>(deficit) /
            static_cast<double>(std::max<std::int64_t>(1, cut.need));
   }
   return sum;
+}
+
+/// Whatever the point before supplies, a point with at least its capacities supplies
+/// too.
+bool LocalSearch::reaches_all_of(const Model::Sketch& sketch, int site,
+                                 const Point& before) const {
+  return contains(model_.reach(site, sketch.reach), model_.reach(site, before.reach)) &&
+         contains(model_.reach(site, sketch.degraded_reach),
+                  model_.reach(site, before.degraded_reach));
 }
 
 LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
@@ -210,7 +268,11 @@ LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
   }
   const auto& most = model_.instance().max_sites;
   const bool full = most && state.open_sites() >= *most;
-  const double missing = missing_part(state);
+  rebase(state);
+  double missing = 0;
+  for (const Shortage& shortage : shortages) {
+    missing += static_cast<double>(shortage.deficit) * shortage.weight;
+  }
   Change best;
   double best_score = 0;
   for (const int s : guide_.candidates) {
@@ -227,6 +289,7 @@ LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
       for (const Model::Sketch& sketch : model_.sketches(s, k)) {
         const auto wants = wants_of(by_commodity[at(k)], s, sketch, before);
         if (wants.empty()) continue;
+        const bool wider = before != nullptr && reaches_all_of(sketch, s, *before);
         for (const int p : sketch.points) {
           const double cost =
               std::max(1.0, static_cast<double>(base + points[at(p)].cost)) *
@@ -236,9 +299,12 @@ LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
           PlanState grown = state;
           grown.choose(s, k, p);
           if (!grown.fits_stock()) continue;
-          if (before != nullptr) {
-            // Another point may reach less and break what holds now: count everything.
-            score = (missing - missing_part(grown)) / cost;
+          const bool harmless = before == nullptr ||
+                                (wider && points[at(p)].capacity >= before->capacity &&
+                                 points[at(p)].degraded >= before->degraded);
+          if (!harmless) {
+            // It may break what holds now: count everything.
+            score = (missing - missing_with(state, {s, k, p})) / cost;
             if (score <= best_score) continue;
           }
           best_score = score;

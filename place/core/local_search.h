@@ -69,6 +69,11 @@ class LocalSearch {
   std::int64_t cost_of(const PlanState& state, const Service& service) const;
   std::int64_t traffic_estimate(const PlanState& state, const Service& service) const;
   bool passes_cuts(const PlanState& state);
+  /// Remembers what `base` supplies to every cut, for passes_with().
+  void rebase(const PlanState& base);
+  /// passes_cuts() of the base after one change.
+  bool passes_with(const PlanState& base, const Pick& change);
+  bool reject(std::size_t position);
   /// Routes the plan; what it violates joins the cuts.
   bool carries(const PlanState& state, const Service& service);
   bool acceptable(const PlanState& state, const Service& service);
@@ -81,7 +86,8 @@ class LocalSearch {
   std::vector<Want> wants_of(const std::vector<const Shortage*>& shortages, int site,
                              const Model::Sketch& sketch, const Point* before) const;
   double relief(const std::vector<Want>& wants, const Point& point) const;
-  double missing_part(const PlanState& state);
+  double missing_with(const PlanState& base, const Pick& change);
+  bool reaches_all_of(const Model::Sketch& sketch, int site, const Point& before) const;
   bool shrink_group(PlanState& state);
 
   bool descend(Incumbent& best, std::int64_t limit);
@@ -93,6 +99,7 @@ class LocalSearch {
   bool try_unserved(Incumbent& best);
   bool shrink_all(PlanState& state);
   void shake(PlanState& state);
+  std::optional<Incumbent> shaken(const Incumbent& from, std::int64_t limit);
   bool accept(Incumbent& best, PlanState state);
   std::int64_t opening_cost(const PlanState& state, int site) const;
 
@@ -102,7 +109,8 @@ class LocalSearch {
   Router router_;
   CutMeter meter_;
   std::vector<Cut> cuts_;
-  std::vector<std::size_t> order_;  // of cuts, latest violated first
+  std::vector<std::size_t> order_;    // of cuts, latest violated first
+  std::vector<std::int64_t> supply_;  // by cut, of the base; of ordinary cuts only
   std::vector<SurvivalRow> repaired_;
   std::vector<std::uint8_t> banned_groups_;
   std::vector<int> tabu_;      // by site: not to be opened before this turn

@@ -48,6 +48,11 @@ struct Cut {
   std::int64_t need = 0;              ///< load of `demands` under the service
   /// Largest load that one group may carry (shares of traffic), in this block.
   std::int64_t group_limit = std::numeric_limits<std::int64_t>::max();
+
+  /// Supplies do not simply add up: a loss or a group's limit is in between.
+  bool metered() const {
+    return loss || group_limit < std::numeric_limits<std::int64_t>::max();
+  }
 };
 
 /// The picks of a plan and what can be told of them without routing.
