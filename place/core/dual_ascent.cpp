@@ -83,6 +83,7 @@ void DualAscent::start_prices() {
       for (const int d : model_.demands_of(k)) {
         const std::size_t i = at(b) * at(model_.demands()) + at(d);
         best_.demand[i] = scale_[i] > 1 ? scale_[i] / count : 0;
+        money_ += best_.demand[i];
       }
     }
   }
@@ -196,7 +197,7 @@ void DualAscent::run(std::int64_t steps, double target) {
     const double norm = weighted_product(direction, direction);
     if (norm <= 0) return;
     const double aim =
-        std::min(target, best_value_ + std::max(1.0, 0.05 * std::abs(best_value_)));
+        std::min(target, best_value_ + 0.05 * std::max(money_, std::abs(best_value_)));
     const double step = relax_ * std::max(aim - best_value_, 1.0) / norm;
     const Prices prices = moved(direction, step);
     const Outcome outcome = lagrangian_.evaluate(prices);

@@ -58,6 +58,7 @@ class DualAscent {
   std::vector<double> unserved_;
   std::vector<double> capacity_;
   std::vector<std::vector<double>> weight_;
+  double money_ = 1;    // about what serving everything costs
   double relax_ = 0.1;  // step as a part of Polyak's
   double largest_part_ = 0.2;
   int without_gain_ = 0;

@@ -65,7 +65,7 @@ class Lagrangian {
     std::vector<double> grid;       // capacities at which gains are computed, from 0
     std::vector<std::size_t> cell;  // by point: last grid capacity not above its own
     std::vector<std::size_t> group_of;  // by point
-    bool uniform_traffic = true;        // its cost per load is equal for all demands
+    std::vector<double> traffic_rate;   // per load, by block; empty: by demand
   };
   struct Question {
     const ItemLists& items;
@@ -81,10 +81,9 @@ class Lagrangian {
   };
 
   Market make_market(int site, int commodity) const;
-  bool uniform_traffic(int site, int commodity) const;
+  std::vector<double> traffic_rate(int site, int commodity) const;
   ItemLists sorted_items(const Prices& prices) const;
-  std::vector<Item> items_of(int site, const std::vector<Item>& all, int block,
-                             bool uniform) const;
+  std::vector<Item> own_items(int site, const std::vector<Item>& all, int block) const;
   std::vector<double> rewards(int site, int commodity, const Prices& prices) const;
   double whole_gain(int site, int commodity, const Prices& prices) const;
   std::vector<double> gains_at(const Question& question, const Bits& reach,

@@ -4,7 +4,6 @@
 // everything else; leave other demands unserved.
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "place/core/local_search.h"
 #include "place/core/wide.h"
@@ -43,11 +42,12 @@ std::optional<PlanState> LocalSearch::best_partner(const PlanState& base,
                                                    const Service& service) {
   const std::vector<Shortage> short_cuts = shortages(base);
   rebase(base);
-  const std::int64_t base_cost = base.building_cost();
-  const std::int64_t slack = model_.has_traffic_cost()
-                                 ? std::numeric_limits<std::int64_t>::max() / 4
-                                 : beat - base_cost;
-  if (!model_.has_traffic_cost() && slack <= 0) return std::nullopt;
+  // Whatever is built, traffic costs something; with coverage not even that is sure.
+  const std::int64_t traffic = model_.instance().coverage.empty()
+                                   ? std::max<std::int64_t>(0, model_.least_traffic())
+                                   : 0;
+  const std::int64_t slack = beat - base.building_cost() - traffic;
+  if (slack <= 0) return std::nullopt;
   const auto& most = model_.instance().max_sites;
   const bool full = most && base.open_sites() >= *most;
   const int k = changed.commodity;
@@ -239,6 +239,9 @@ void LocalSearch::shake(PlanState& state) {
         remove ? -1
                : static_cast<int>(rng_.below(static_cast<std::uint64_t>(pick.point)));
     state.choose(pick.site, pick.commodity, down);
+    for (int k = 0; remove && k < model_.commodities(); ++k) {
+      if (rng_.below(2) == 0) state.choose(pick.site, k, -1);
+    }
     if (!state.open(pick.site)) {
       tabu_[at(pick.site)] = turn_ + static_cast<int>(rng_.below(20));
     }

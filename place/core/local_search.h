@@ -80,6 +80,7 @@ class LocalSearch {
   std::vector<Shortage> shortages(const PlanState& state);
   void use(const Service& service);
 
+  void open_pinned(PlanState& state) const;
   bool mend(PlanState& state, const Service& service);
   Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
   std::int64_t supply_to(const Cut& cut, int site, const Point& point) const;
@@ -88,7 +89,7 @@ class LocalSearch {
   double relief(const std::vector<Want>& wants, const Point& point) const;
   double missing_with(const PlanState& base, const Pick& change);
   bool reaches_all_of(const Model::Sketch& sketch, int site, const Point& before) const;
-  bool shrink_group(PlanState& state);
+  bool balance_groups(PlanState& state);
 
   bool descend(Incumbent& best, std::int64_t limit);
   bool try_replace(Incumbent& best, const Pick& pick);
@@ -112,7 +113,6 @@ class LocalSearch {
   std::vector<std::size_t> order_;    // of cuts, latest violated first
   std::vector<std::int64_t> supply_;  // by cut, of the base; of ordinary cuts only
   std::vector<SurvivalRow> repaired_;
-  std::vector<std::uint8_t> banned_groups_;
   std::vector<int> tabu_;      // by site: not to be opened before this turn
   std::vector<double> noise_;  // by site: factor on costs while mending
   int turn_ = 0;

@@ -1,6 +1,7 @@
 #include "place/core/model.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -136,6 +137,7 @@ Model::Model(const Instance& instance) : instance_(instance) {
   check_shapes();
   index_demands();
   collect_points();
+  sum_traffic();
   count_arcs();
 }
 
@@ -246,6 +248,23 @@ void Model::collect_points() {
                           covering_classes(site, mask_of(k)));
   });
   for (const auto& points : points_) sketches_.push_back(sketches_of(points));
+}
+
+void Model::sum_traffic() {
+  month_traffic_.resize(instance_.sites.size());
+  for (std::size_t s = 0; s < month_traffic_.size(); ++s) {
+    const auto& cost = instance_.sites[s].traffic_cost;
+    if (cost.empty()) continue;
+    month_traffic_[s].assign(instance_.demands.size(), 0);
+    for (const auto& block : cost) {
+      for (std::size_t d = 0; d < block.size(); ++d) month_traffic_[s][d] += block[d];
+    }
+  }
+  for (int d = 0; d < demands(); ++d) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (int s = 0; s < sites(); ++s) least = std::min(least, month_traffic(s, d));
+    if (sites() > 0) least_traffic_ += least;
+  }
 }
 
 void Model::count_arcs() {

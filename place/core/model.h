@@ -89,6 +89,13 @@ class Model {
     const auto& cost = instance_.sites[at(site)].traffic_cost;
     return cost.empty() ? 0 : cost[at(block)][at(demand)];
   }
+  /// The same over all blocks.
+  std::int64_t month_traffic(int site, int demand) const {
+    const auto& cost = month_traffic_[at(site)];
+    return cost.empty() ? 0 : cost[at(demand)];
+  }
+  /// Of all demands, each at its cheapest site, whatever is built.
+  std::int64_t least_traffic() const { return least_traffic_; }
   std::int64_t load(int block, int demand) const {
     return instance_.demands[at(demand)].load[at(block)];
   }
@@ -113,6 +120,7 @@ class Model {
   void index_demands();
   void collect_points();
   void count_arcs();
+  void sum_traffic();
 
   const Instance& instance_;
   std::vector<std::vector<Point>> points_;
@@ -126,6 +134,8 @@ class Model {
   std::vector<std::vector<int>> sites_of_;
   std::vector<std::size_t> class_offset_;
   bool has_traffic_cost_ = false;
+  std::vector<std::vector<std::int64_t>> month_traffic_;
+  std::int64_t least_traffic_ = 0;
   std::int64_t margin_ = 0;
   std::int64_t arcs_ = 0;
 };

@@ -76,7 +76,7 @@ bool PlanState::within_limits() const {
   for (int s = 0; s < model_->sites(); ++s) {
     if (in.sites[at(s)].pinned && !open(s)) return false;
   }
-  return fits_stock() && oversized_group() < 0;
+  return fits_stock() && largest_excess() <= 0;
 }
 
 bool PlanState::fits_stock() const {
@@ -93,10 +93,10 @@ bool PlanState::fits_stock() const {
   });
 }
 
-int PlanState::oversized_group() const {
+double PlanState::largest_excess() const {
   const Instance& in = model_->instance();
   using Of = Instance::GroupShare::Of;
-  if (!in.group_share || in.group_share->of == Of::kTraffic) return -1;
+  if (!in.group_share || in.group_share->of == Of::kTraffic) return 0;
   std::vector<std::int64_t> part(at(in.groups), 0);
   std::int64_t total = 0;
   for (std::size_t i = 0; i < picks_.size(); ++i) {
@@ -109,13 +109,9 @@ int PlanState::oversized_group() const {
     part[at(site.group)] += amount;
     total += amount;
   }
-  for (std::size_t g = 0; g < part.size(); ++g) {
-    if (static_cast<double>(part[g]) >
-        in.group_share->share * static_cast<double>(total) + 1e-6) {
-      return static_cast<int>(g);
-    }
-  }
-  return -1;
+  if (total <= 0) return 0;
+  const double largest = static_cast<double>(*std::ranges::max_element(part));
+  return largest / static_cast<double>(total) - in.group_share->share - 1e-12;
 }
 
 CutMeter::CutMeter(const Model& model)

@@ -77,8 +77,9 @@ class PlanState {
   /// Stock, max_sites, pins and group shares of GPUs or cost hold.
   bool within_limits() const;
   bool fits_stock() const;
-  /// A group with more than its share of GPUs or cost; -1: none.
-  int oversized_group() const;
+  /// What the largest group has of GPUs or cost beyond its share, as a part of the
+  /// whole; <= 0: nothing.
+  double largest_excess() const;
 
  private:
   const Model* model_;
