@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/planner/assemble.h"
+#include "place/planner/egress.h"
+#include "scenarios/traffic.h"
+
+namespace isochrone::place {
+namespace {
+
+__extension__ using Wide = __int128;
+
+class Biller {
+ public:
+  Biller(const Question& question, plan::Plan& plan) : question_(question), plan_(plan) {
+    for (const scenarios::CandidateSite& site : question.candidates.sites) {
+      candidate_[site.id] = &site;
+    }
+    for (const scenarios::Population& p : question.demand.populations) {
+      population_[{question.entry(p.entry).name(), p.metro}] = &p;
+    }
+  }
+
+  void bill() {
+    plan_.clear_bill();
+    plan_.clear_spend();
+    bill_gpus();
+    bill_fixed();
+    bill_egress();
+    bill_premiums();
+    bill_unserved();
+    add_totals();
+  }
+
+ private:
+  plan::BillLine& line(const std::string& kind, const std::string& site,
+                       const std::string& what, MicroUsd amount, bool in_bill,
+                       const std::string& arithmetic, const std::string& basis) {
+    plan::BillLine& row = *plan_.add_bill();
+    row.set_kind(kind);
+    row.set_site(site);
+    row.set_what(what);
+    row.set_usd_micro(amount.count());
+    row.set_in_bill(in_bill);
+    row.set_arithmetic(arithmetic);
+    row.set_basis(basis);
+    return row;
+  }
+
+  const scenarios::Offer& offer_of(const plan::Pool& pool) const {
+    const auto& site = *candidate_.at(plan_.sites(static_cast<int>(pool.site())).name());
+    for (const scenarios::Offer& offer : site.offers) {
+      if (question_.catalog.gpus[offer.gpu].id == pool.gpu() &&
+          offer.shape_gpus == pool.shape_gpus() && offer.term == pool.term() &&
+          offer.bill_gpu_month.count() == pool.bill_usd_micro_per_gpu_month()) {
+        return offer;
+      }
+    }
+    throw std::invalid_argument(fmt::format("{} offers no {} in shapes of {}, {}",
+                                            site.id, pool.gpu(), pool.shape_gpus(),
+                                            pool.term()));
+  }
+
+  void bill_gpus() {
+    for (const plan::Pool& pool : plan_.pools()) {
+      const std::string& site = plan_.sites(static_cast<int>(pool.site())).name();
+      const std::string what = fmt::format("{} x {} for {}, {}", pool.gpus(), pool.gpu(),
+                                           pool.workload(), pool.term());
+      const scenarios::Offer& offer = offer_of(pool);
+      MicroUsd bill = offer.bill_gpu_month * pool.gpus();
+      MicroUsd extra = offer.extra_gpu_month * pool.gpus();
+      MicroUsd low = offer.bill_low_gpu_month * pool.gpus();
+      MicroUsd high = offer.bill_high_gpu_month * pool.gpus();
+      std::string how = fmt::format("{} GPUs x ({})", pool.gpus(), offer.arithmetic);
+      if (pool.profile() == "batch") {
+        const BatchFit fit = fit_batch(question_, workload_named(pool.workload()), offer);
+        bill = low = high = fit.bill_month;
+        extra = fit.extra_month;
+        how = fit.arithmetic;
+      }
+      line("gpu", site, what, bill, true, how, pool.price_basis());
+      if (extra.count() != 0) {
+        line("exit", site, "rest of the purchase or of the notice, " + what, extra, false,
+             fmt::format("{} GPUs x {} per month of the horizon", pool.gpus(),
+                         to_text(offer.extra_gpu_month)),
+             pool.price_basis());
+      }
+      low_ += low;
+      high_ += high;
+      spend_[pool.price_basis()] += bill;
+    }
+  }
+
+  std::size_t workload_named(const std::string& name) const {
+    const auto& all = question_.scenario.spec.workloads();
+    const auto it = std::ranges::find(all, name, &spec::Workload::name);
+    return static_cast<std::size_t>(it - all.begin());
+  }
+
+  void bill_fixed() {
+    for (const plan::Site& site : plan_.sites()) {
+      if (site.fixed_usd_micro() == 0) continue;
+      const MicroUsd fixed = MicroUsd::of(site.fixed_usd_micro());
+      line("fixed", site.name(), "an open site", fixed, true, "sites.fixed_usd_site_month",
+           "scenario");
+      add_certain(fixed, "scenario");
+    }
+  }
+
+  void add_certain(MicroUsd amount, const std::string& basis) {
+    low_ += amount;
+    high_ += amount;
+    spend_[basis] += amount;
+  }
+
+  /// Bytes that leave each site in a mean month, by its shares.
+  std::map<std::string, std::int64_t> bytes_by_site() const {
+    std::map<std::string, std::int64_t> bytes;
+    for (const plan::Assignment& a : plan_.assignments()) {
+      const scenarios::Population& p = *population_.at({a.demand(), a.metro()});
+      const std::int64_t each =
+          scenarios::egress_bytes_per_request(question_.scenario, p.workload);
+      const std::string& site =
+          plan_.sites(static_cast<int>(plan_.pools(static_cast<int>(a.pool())).site()))
+              .name();
+      for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
+        bytes[site] += static_cast<std::int64_t>(
+            static_cast<Wide>(p.requests_month[block] * each) *
+            a.share_ppb(static_cast<int>(block)) / 1'000'000'000);
+      }
+    }
+    return bytes;
+  }
+
+  void bill_egress() {
+    std::map<std::string, std::vector<std::string>> sites_of;  // provider
+    const auto bytes = bytes_by_site();
+    for (const auto& [site, volume] : bytes) {
+      sites_of[candidate_.at(site)->provider].push_back(site);
+    }
+    for (const auto& [provider, sites] : sites_of) {
+      std::vector<SiteTraffic> traffic;
+      std::int64_t total = 0;
+      for (const std::string& site : sites) {
+        traffic.push_back({&candidate_.at(site)->egress, bytes.at(site)});
+        total += bytes.at(site);
+      }
+      const auto bills = egress_bill(traffic);
+      for (std::size_t i = 0; i < sites.size(); ++i) {
+        const bool dearest = traffic[i].price->assumed_dearest;
+        line("egress", sites[i], "answers to users", bills[i], true,
+             fmt::format("{:.1f} GB, tiers at the {:.1f} GB of {}",
+                         static_cast<double>(traffic[i].bytes) / 1e9,
+                         static_cast<double>(total) / 1e9, provider),
+             dearest ? "dearest known tier, assumed" : "provider list");
+        add_certain(bills[i], dearest ? "egress, assumed dearest" : "egress list");
+        egress_bound_ += at_rate(traffic[i].bytes,
+                                 lowest_paid_rate(*traffic[i].price, total));
+      }
+    }
+  }
+
+  void bill_premiums() {
+    std::set<std::string> providers;
+    for (const plan::Site& site : plan_.sites()) providers.insert(site.provider());
+    for (const std::string& provider : providers) {
+      const auto it = question_.candidates.premium.find(provider);
+      if (it == question_.candidates.premium.end()) continue;
+      line("premium", provider, "having any site of it", it->second, false,
+           "sites.prefer and terms.exit", "scenario");
+    }
+  }
+
+  void bill_unserved() {
+    for (const plan::Unserved& row : plan_.unserved()) {
+      if (row.usd_micro() == 0) continue;
+      line("unserved", row.metro(), row.demand(), MicroUsd::of(row.usd_micro()), false,
+           fmt::format("{:.0f} users at unserved_usd_user_month", row.users()),
+           "scenario");
+    }
+  }
+
+  void add_totals() {
+    plan::Totals& totals = *plan_.mutable_totals();
+    std::int64_t bill = 0;
+    std::int64_t objective = 0;
+    for (const plan::BillLine& row : plan_.bill()) {
+      objective += row.usd_micro();
+      if (row.in_bill()) bill += row.usd_micro();
+    }
+    totals.set_bill_usd_micro(bill);
+    totals.set_objective_usd_micro(objective);
+    totals.set_horizon_usd_micro(bill * question_.months());
+    totals.set_bill_low_usd_micro(low_.count());
+    totals.set_bill_high_usd_micro(high_.count());
+    totals.set_egress_bound_usd_micro(egress_bound_.count());
+    std::int64_t gpus = 0;
+    std::int64_t replicas = 0;
+    for (const plan::Pool& pool : plan_.pools()) {
+      gpus += pool.gpus();
+      replicas += pool.replicas();
+    }
+    totals.set_gpus(gpus);
+    totals.set_replicas(replicas);
+    totals.set_users_asked(question_.demand.users_asked);
+    totals.set_users_served(question_.demand.users_served);
+    for (const auto& [basis, amount] : spend_) {
+      plan::SpendShare& share = *plan_.add_spend();
+      share.set_basis(basis);
+      share.set_usd_micro(amount.count());
+      share.set_share(bill > 0 ? static_cast<double>(amount.count()) /
+                                     static_cast<double>(bill)
+                               : 0);
+    }
+  }
+
+  const Question& question_;
+  plan::Plan& plan_;
+  std::map<std::string, const scenarios::CandidateSite*> candidate_;
+  std::map<std::pair<std::string, std::string>, const scenarios::Population*>
+      population_;
+  std::map<std::string, MicroUsd> spend_;
+  MicroUsd low_;
+  MicroUsd high_;
+  MicroUsd egress_bound_;
+};
+
+}  // namespace
+
+void write_bill(const Question& question, plan::Plan& plan) {
+  Biller(question, plan).bill();
+}
+
+}  // namespace isochrone::place

@@ -1,0 +1,193 @@
+#include "place/planner/conflicts.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace isochrone::place {
+namespace {
+
+using scenarios::CandidateId;
+using scenarios::CandidateSite;
+using scenarios::Population;
+using scenarios::PopulationId;
+
+class Explainer {
+ public:
+  Explainer(const Question& question, const std::vector<Serving>& servings,
+            const BuiltInstance& built, plan::Plan& plan)
+      : question_(question), servings_(servings), built_(built), plan_(plan) {}
+
+  void explain(const Conflict& conflict) {
+    plan::Conflict& row = *plan_.add_conflicts();
+    row.set_kind(conflict.kind);
+    for (const int d : conflict.demands) row.add_populations(name_of(d));
+    if (conflict.kind == "no_arc") {
+      explain_no_arc(conflict, row);
+      return;
+    }
+    row.set_text(text_of(conflict));
+    for (const std::string& path : lines_of(conflict)) cite(row, path);
+  }
+
+ private:
+  const Population* population(int d) const {
+    const auto index = static_cast<std::size_t>(d);
+    if (index >= question_.demand.populations.size()) return nullptr;
+    return &question_.demand.populations[PopulationId{static_cast<std::uint32_t>(d)}];
+  }
+
+  std::string name_of(int d) const {
+    const Population* p = population(d);
+    if (p == nullptr) {
+      const auto b = static_cast<std::size_t>(d) - question_.demand.populations.size();
+      return question_.workload(built_.batch_workloads[b]).name();
+    }
+    return fmt::format("{}, {} ({})", p->endpoint.name, p->endpoint.country.text(),
+                       question_.entry(p->entry).name());
+  }
+
+  void cite(plan::Conflict& row, const std::string& path) const {
+    const std::string line = question_.scenario.source.cite(path);
+    if (!line.empty() && std::ranges::count(row.lines(), line) == 0) row.add_lines(line);
+  }
+
+  /// Distance to the nearest site that law admits, and the widest reach of any level.
+  void explain_no_arc(const Conflict& conflict, plan::Conflict& row) const {
+    std::string text = "no site can serve them within the objectives:";
+    std::size_t told = 0;
+    for (const int d : conflict.demands) {
+      const Population* p = population(d);
+      if (p == nullptr) {
+        text += fmt::format("\n  {}: no admitted site has an offer that fits the job",
+                            name_of(d));
+        cite(row, "workloads");
+        continue;
+      }
+      cite(row, fmt::format("demand[{}]", p->entry));
+      if (told < 12) text += "\n  " + reason(d, *p);
+      ++told;
+    }
+    if (told > 12) text += fmt::format("\n  and {} more", told - 12);
+    for (const char* path : {"workloads[0].slo", "sites.only", "sites.forbid",
+                             "sites.class", "residency", "sites.certifications"}) {
+      if (given(path)) cite(row, path);
+    }
+    row.set_text(text);
+  }
+
+  bool given(const std::string& path) const {
+    const spec::Sites& sites = question_.scenario.spec.sites();
+    if (path == "sites.only") return sites.only_size() > 0;
+    if (path == "sites.forbid") return sites.forbid_size() > 0;
+    if (path == "sites.certifications") return sites.certifications_size() > 0;
+    if (path == "residency") return question_.scenario.spec.residency().mode() != "off";
+    return true;
+  }
+
+  std::string reason(int d, const Population& p) const {
+    const CandidateSite* nearest = nullptr;
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    std::size_t lawful = 0;
+    for (std::size_t s = 0; s < question_.candidates.sites.size(); ++s) {
+      const CandidateSite& site =
+          question_.candidates.sites[CandidateId{static_cast<std::uint32_t>(s)}];
+      if (!question_.residency
+               .verdict(p.endpoint.country, p.workload, site.endpoint.country)
+               .allowed) {
+        continue;
+      }
+      ++lawful;
+      const std::int64_t rtt =
+          question_.rtts.at(static_cast<std::size_t>(d), s).rtt.count();
+      if (rtt < best) {
+        best = rtt;
+        nearest = &site;
+      }
+    }
+    if (question_.candidates.sites.empty()) {
+      return fmt::format("{}: there is no candidate site at all", name_of(d));
+    }
+    if (lawful == 0) {
+      return fmt::format("{}: the law admits none of the {} candidate sites", name_of(d),
+                         question_.candidates.sites.size());
+    }
+    const auto widest = widest_reach(p);
+    const std::string at = fmt::format(
+        "{}: nearest {} site {} is {} away", name_of(d),
+        lawful < question_.candidates.sites.size() ? "lawful" : "candidate", nearest->id,
+        to_text(Micros{best}));
+    if (!widest) return at + ", and no batch depth meets the objectives at any distance";
+    if (best <= widest->count()) {
+      return at + fmt::format(", within the widest reach {}, but no offer there fits",
+                              to_text(*widest));
+    }
+    return at + fmt::format(", the widest reach of any batch depth is {}; {} more would do",
+                            to_text(*widest), to_text(Micros{best} - *widest));
+  }
+
+  std::optional<Micros> widest_reach(const Population& p) const {
+    std::optional<Micros> widest;
+    for (const Serving& serving : servings_) {
+      if (serving.workload != p.workload) continue;
+      for (const Serving::Reached& reached : serving.reach) {
+        const auto it = reached.find({p.entry, p.endpoint.country});
+        if (it != reached.end() && (!widest || it->second > *widest)) widest = it->second;
+      }
+    }
+    return widest;
+  }
+
+  std::string text_of(const Conflict& conflict) const {
+    std::string text;
+    if (conflict.kind == "capacity") {
+      text = "together they need more than all sites in their reach can carry";
+    } else if (conflict.kind == "survival") {
+      text = fmt::format(
+          "after the loss of {} the sites in their degraded reach cannot carry them",
+          conflict.element >= 0
+              ? built_.elements[static_cast<std::size_t>(conflict.element)]
+              : "an element");
+    } else if (conflict.kind == "max_sites") {
+      text = "they cannot all be reached with so few sites";
+    } else if (conflict.kind == "budget") {
+      text = "even the proven lower bound on the cost is above the budget";
+    } else {
+      text = "the limits cannot be met together (" + conflict.kind + ")";
+    }
+    if (conflict.block >= 0) text += fmt::format(", at {} h UTC", conflict.block);
+    if (!conflict.detail.empty()) text += ": " + conflict.detail;
+    return text;
+  }
+
+  static std::vector<std::string> lines_of(const Conflict& conflict) {
+    if (conflict.kind == "capacity") return {"sites.default_available_gpus", "demand"};
+    if (conflict.kind == "survival") {
+      return {"resilience", "sites.default_available_gpus"};
+    }
+    if (conflict.kind == "max_sites") return {"limits.max_sites"};
+    if (conflict.kind == "budget") return {"limits.budget_usd_month"};
+    if (conflict.kind == "pins") return {"sites.pin"};
+    return {"limits"};
+  }
+
+  const Question& question_;
+  const std::vector<Serving>& servings_;
+  const BuiltInstance& built_;
+  plan::Plan& plan_;
+};
+
+}  // namespace
+
+void explain_conflicts(const Question& question, const std::vector<Serving>& servings,
+                       const BuiltInstance& built, const Solution& solution,
+                       plan::Plan& plan) {
+  Explainer explainer(question, servings, built, plan);
+  for (const Conflict& conflict : solution.conflicts) explainer.explain(conflict);
+}
+
+}  // namespace isochrone::place

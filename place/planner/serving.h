@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "place/planner/question.h"
+#include "place/planner/tables.h"
+
+namespace isochrone::place {
+
+/// How one workload can be served, and within which laws.
+struct Serving {
+  std::size_t workload = 0;
+  LevelQuestion question;
+  std::vector<ServingOption> options;
+  std::vector<LevelTable> levels;  ///< levels[i].option indexes `options`
+
+  /// R* of a level for the users of one (demand entry, country): they share objectives
+  /// and access law. Missing: unreachable at any distance.
+  using Reached = std::map<std::pair<std::size_t, geo::CountryCode>, Micros>;
+  std::vector<Reached> reach;           ///< by level
+  std::vector<Reached> degraded_reach;  ///< by level
+};
+
+/// Every way to serve a latency-bound workload on a GPU that some candidate offers: step
+/// profiles of its model, or the rate or service view. Empty for batch.
+std::vector<ServingOption> serving_options(const Question& question,
+                                           std::size_t workload);
+
+/// Options, levels, capacity tables and reach of a latency-bound workload (llm or
+/// service). Empty for batch.
+Serving build_serving(const Question& question, std::size_t workload);
+
+/// Computes `reach` and `degraded_reach` anew (after a change of the levels).
+void compute_reach(const Question& question, Serving& serving);
+
+/// The objectives of one demand entry as the simulator states them. rtt_max is apart:
+/// it bounds RTT + median access.
+std::vector<sim::Objective> objectives_of(const spec::Slo& slo);
+
+}  // namespace isochrone::place
