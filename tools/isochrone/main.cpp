@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/diagnostics.h"
+#include "base/parallel.h"
+#include "tools/isochrone/session.h"
+
+namespace isochrone::tools {
+namespace {
+
+/// CLI11 suggests nothing for a misspelt word; do it here, before it parses.
+bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+  }
+  const auto word = std::ranges::find_if(
+      words, [](const std::string& w) { return !w.starts_with('-'); });
+  if (word == words.end() || std::ranges::count(names, *word) > 0) return true;
+  fmt::print(stderr, "isochrone: \"{}\" is not a command; {}\n", *word,
+             nearest(*word, names) ? did_you_mean(*word, names)
+                                   : fmt::format("there are {}", fmt::join(names, ", ")));
+  return false;
+}
+
+void add_common_options(CLI::App& command, Session& session) {
+  command.add_flag("-q,--quiet", session.quiet, "No progress, no warnings on stderr");
+  command.add_option("--threads", session.threads,
+                     "Threads; 0 = all. Never changes a result")
+      ->check(CLI::Range(0, 1024));
+  command.add_option("--set", session.settings,
+                     "path=value: overrides a scenario field (repeatable)")
+      ->allow_extra_args(false);
+  command.add_option("--seed", session.seed, "Overrides the scenario's seed");
+}
+
+int run(int argc, char** argv) {
+  Session session;
+  CLI::App app("isochrone: GPU sites that meet latency objectives and residency at "
+               "minimum cost, with a proven bound");
+  app.set_version_flag("--version", std::string("isochrone ") + ISOCHRONE_VERSION);
+  app.require_subcommand(1);
+  for (const auto add :
+       {add_validate, add_plan, add_simulate, add_verify, add_explain, add_sweep,
+        add_show, add_diff, add_export, add_rtt, add_catalog, add_init, add_help}) {
+    add(app, session);
+  }
+  for (CLI::App* command : app.get_subcommands({})) {
+    add_common_options(*command, session);
+    command->parse_complete_callback(
+        [&session] { set_thread_count(session.threads); });
+  }
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!known_command(app, words)) return kBadInput;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& fault) {
+    // Help and version end well; everything else is wrong usage.
+    return app.exit(fault, std::cout, std::cerr) == 0 ? kDone : kBadInput;
+  }
+  return session.exit;
+}
+
+}  // namespace
+}  // namespace isochrone::tools
+
+int main(int argc, char** argv) {
+  using namespace isochrone::tools;
+  try {
+    return run(argc, argv);
+  } catch (const isochrone::InputError& fault) {
+    fmt::print(stderr, "{}\n", fault.what());
+    return kBadInput;
+  } catch (const std::system_error& fault) {
+    fmt::print(stderr, "isochrone: {}\n", fault.what());
+    return kInternal;
+  } catch (const std::exception& fault) {
+    fmt::print(stderr, "isochrone: {}\n", fault.what());
+    return kInternal;
+  }
+}

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "place/plan_file/plan_file.h"
+#include "place/plan_file/show.h"
+#include "place/planner/planner.h"
+#include "place/verify/verify.h"
+#include "tools/isochrone/plan_ending.h"
+#include "tools/isochrone/session.h"
+
+namespace isochrone::tools {
+namespace {
+
+struct PlanOptions {
+  std::string scenario;
+  std::string output = "plan.pb";
+  std::optional<double> gap_pct;
+  std::optional<double> time_limit_s;
+};
+
+void run_plan(const PlanOptions& options, Session& session) {
+  catch_interrupts();
+  const scenarios::Scenario scenario = session.scenario(options.scenario);
+  place::PlannerSettings settings;
+  settings.gap_pct = options.gap_pct;
+  settings.time_limit_s = options.time_limit_s;
+  settings.interrupted = interrupted;
+  settings.progress = [&](std::string_view line) { session.log(line); };
+  place::Planned planned = place::make_plan(scenario, session.catalog(), settings);
+  const bool has_plan = planned.plan.pools_size() > 0;
+  place::Verification checked;
+  if (has_plan) {
+    checked = place::verify(planned.plan, scenario, session.catalog());
+    place::write_plan(planned.plan, options.output);
+  }
+  print(place::show_plan(planned.plan));
+  if (has_plan) {
+    print(verification_text(checked));
+    print(fmt::format("plan written to {}", options.output));
+  }
+  session.exit = exit_code(planned, checked);
+}
+
+}  // namespace
+
+int exit_code(const place::Planned& planned, const place::Verification& checked) {
+  if (!checked.faults.empty()) return kVerificationFailed;
+  switch (planned.ending) {
+    case place::Ending::kInfeasible: return kInfeasibleQuestion;
+    case place::Ending::kInterrupted: return kInterruptedByUser;
+    case place::Ending::kUndecided: return kUndecidedQuestion;
+    case place::Ending::kPlanned: break;
+  }
+  return all_met(planned.plan) ? kDone : kObjectiveMissed;
+}
+
+bool all_met(const plan::Plan& plan) {
+  const auto met = [](const plan::Cell& cell) { return cell.verdict() == "met"; };
+  return std::ranges::all_of(plan.cells(), met) &&
+         std::ranges::all_of(plan.drills(), [&](const plan::Drill& drill) {
+           return std::ranges::all_of(drill.cells(), met);
+         });
+}
+
+std::string verification_text(const place::Verification& checked) {
+  std::string text;
+  if (checked.faults.empty()) {
+    text = fmt::format("\nverified: {}\n", fmt::join(checked.checked, ", "));
+    for (const std::string& line : checked.rests_on) text += "  rests on " + line + "\n";
+    return text;
+  }
+  text = fmt::format("\nVERIFICATION FAILED, {} faults:\n", checked.faults.size());
+  for (const place::Fault& fault : checked.faults) {
+    text += fmt::format("  {}: {}\n", fault.where, fault.message);
+  }
+  return text;
+}
+
+void add_plan(CLI::App& app, Session& session) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Optimise, prove, verify, simulate; write the plan");
+  command->add_option("scenario", options->scenario, "Scenario file")->required();
+  command->add_option("-o,--output", options->output, "Plan file")->capture_default_str();
+  command->add_option("--gap", options->gap_pct, "Gap to the bound that is good enough, %")
+      ->check(CLI::Range(0.0, 100.0));
+  command
+      ->add_option("--time-limit", options->time_limit_s,
+                   "Stop the search after so many seconds; the plan is then not "
+                   "reproducible")
+      ->check(CLI::Range(0.1, 1e6));
+  command->callback([options, &session] { run_plan(*options, session); });
+}
+
+}  // namespace isochrone::tools

@@ -1,0 +1,167 @@
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "place/plan_file/atomic_file.h"
+#include "place/planner/question.h"
+#include "scenarios/residency.h"
+#include "tools/isochrone/session.h"
+#include "tools/isochrone/template.h"
+
+namespace isochrone::tools {
+namespace {
+
+struct ValidateOptions {
+  std::vector<std::string> scenarios;
+  bool schema = false;
+  bool normalised = false;
+};
+
+void run_validate(const ValidateOptions& options, Session& session) {
+  if (options.schema) {
+    print(scenarios::json_schema());
+    return;
+  }
+  for (const std::string& path : options.scenarios) {
+    try {
+      const scenarios::Scenario scenario = session.scenario(path);
+      // What only shows when the question is spelt out: users, offers, network.
+      place::Question::ask(scenario, session.catalog());
+      print(options.normalised
+                ? scenario.normalised
+                : fmt::format("{}: valid, {} workloads, {} demand entries", path,
+                              scenario.spec.workloads_size(),
+                              scenario.spec.demand_size()));
+    } catch (const InputError& fault) {
+      fmt::print(stderr, "{}\n", fault.what());
+      session.exit = kBadInput;
+    }
+  }
+}
+
+struct ExplainOptions {
+  std::string scenario;
+  std::vector<std::string> residency;  // FROM CLASS
+};
+
+[[noreturn]] void usage_error(const std::string& message, const std::string& hint = "") {
+  Diagnostics faults;
+  faults.error({}, message, hint);
+  faults.throw_if_errors();
+  throw std::logic_error("unreachable");
+}
+
+/// A scenario that asks about nothing but residency, for when none is given.
+scenarios::Scenario law_only(const datasets::Catalog& catalog, const std::string& data) {
+  return scenarios::parse_scenario(
+      fmt::format("name: law\n"
+                  "horizon: {{order_date: 2026-12-01, start: 2027-01-01, months: 12}}\n"
+                  "workloads: [{{name: w, kind: service, service_ms: {{constant: 1}}, "
+                  "streams_per_gpu: 1, data: [{}], slo: {{e2e_p95_ms: 1000}}}}]\n"
+                  "residency: {{mode: law, law: {{mechanisms: [], unknown: deny}}}}\n",
+                  data),
+      "(law only)", ".", catalog);
+}
+
+void run_explain(const ExplainOptions& options, Session& session) {
+  const datasets::Catalog& catalog = session.catalog();
+  const auto from = geo::CountryCode::parse(options.residency.at(0));
+  if (!from || !catalog.country(*from)) {
+    std::vector<std::string> codes;
+    for (const auto code : catalog.country_codes()) codes.push_back(code.text());
+    usage_error(fmt::format("--residency: \"{}\" is no country code",
+                            options.residency.at(0)),
+                did_you_mean(options.residency.at(0), codes));
+  }
+  const scenarios::Scenario scenario =
+      options.scenario.empty() ? law_only(catalog, options.residency.at(1))
+                               : session.scenario(options.scenario);
+  const scenarios::ResidencyRules rules(scenario, catalog);
+  std::set<geo::CountryCode> hosts;
+  for (const datasets::Site& site : catalog.sites) hosts.insert(site.country);
+  std::string text;
+  for (int w = 0; w < scenario.spec.workloads_size(); ++w) {
+    const auto& data = scenario.spec.workloads(w).data();
+    if (std::ranges::count(data, options.residency.at(1)) == 0) continue;
+    text += fmt::format("{}, data {}, users in {}:\n", scenario.spec.workloads(w).name(),
+                        options.residency.at(1), from->text());
+    for (const geo::CountryCode to : hosts) {
+      const auto verdict = rules.verdict(*from, static_cast<std::size_t>(w), to);
+      text += fmt::format("  {}  {:<9}  {}\n", to.text(),
+                          verdict.allowed   ? "allowed"
+                          : verdict.unknown ? "unknown"
+                                            : "forbidden",
+                          verdict.mechanism);
+      for (const std::string& link : verdict.chain) text += "        " + link + "\n";
+    }
+  }
+  if (text.empty()) {
+    usage_error(fmt::format("no workload of the scenario has data of class \"{}\"",
+                            options.residency.at(1)));
+  }
+  print(text);
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Session& session) {
+  auto options = std::make_shared<ValidateOptions>();
+  CLI::App* command =
+      app.add_subcommand("validate", "Check scenario files; all mistakes at once");
+  auto* files = command->add_option("scenarios", options->scenarios, "Scenario files");
+  auto* schema = command->add_flag("--schema", options->schema,
+                                   "Print the JSON Schema of the format instead");
+  command->add_flag("--normalised", options->normalised,
+                    "Print the canonical JSON of each valid scenario");
+  command->callback([options, files, schema, &session] {
+    if (files->count() == 0 && schema->count() == 0) {
+      throw CLI::RequiredError("scenarios");
+    }
+    run_validate(*options, session);
+  });
+}
+
+void add_explain(CLI::App& app, Session& session) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand(
+      "explain", "Where data may go, row by row: --residency FROM CLASS");
+  command->add_option("scenario", options->scenario,
+                      "Scenario file; unset: the law alone, no mechanisms in place");
+  command
+      ->add_option("--residency", options->residency,
+                   "Country of the users and class of the data")
+      ->expected(2)
+      ->required();
+  command->callback([options, &session] { run_explain(*options, session); });
+}
+
+void add_init(CLI::App& app, Session&) {
+  auto output = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("init", "A commented scenario to start from");
+  command->add_option("-o,--output", *output, "File; unset: standard output");
+  command->callback([output] {
+    if (output->empty()) {
+      print(kScenarioTemplate);
+    } else {
+      place::write_file_atomically(*output, kScenarioTemplate);
+    }
+  });
+}
+
+void add_help(CLI::App& app, Session&) {
+  auto topic = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "help", "The manual of a scenario field, e.g. `help sites.build.pue`");
+  command->add_option("topic", *topic, "Field path; unset: the top level");
+  command->callback([topic] {
+    const std::string text = scenarios::manual(*topic);
+    if (text.empty()) {
+      usage_error(fmt::format("no scenario field is called \"{}\"", *topic));
+    }
+    print(text);
+  });
+}
+
+}  // namespace isochrone::tools

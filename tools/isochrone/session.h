@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "datasets/catalog.h"
+#include "place/plan.pb.h"
+#include "scenarios/scenario.h"
+
+namespace isochrone::tools {
+
+/// How the process ends (DESIGN of the command; the README lists them).
+enum Exit : int {
+  kDone = 0,
+  kInternal = 1,
+  kBadInput = 2,
+  kInfeasibleQuestion = 3,
+  kObjectiveMissed = 4,
+  kPointsFailed = 5,
+  kUndecidedQuestion = 6,
+  kVerificationFailed = 7,
+  kInterruptedByUser = 130,
+};
+
+/// Options that every command understands, and what commands share. Results go to
+/// stdout, progress and warnings to stderr.
+class Session {
+ public:
+  bool quiet = false;
+  std::size_t threads = 0;
+  std::vector<std::string> settings;  ///< --set path=value
+  std::optional<std::uint64_t> seed;
+  std::string format = "table";
+
+  int exit = kDone;
+
+  /// Loaded on first use.
+  const datasets::Catalog& catalog();
+  /// Reads a scenario with --set and --seed applied; prints its warnings.
+  scenarios::Scenario scenario(const std::string& path);
+  /// A line to stderr, unless --quiet.
+  void log(std::string_view line) const;
+
+ private:
+  std::optional<datasets::Catalog> catalog_;
+};
+
+/// True after the first Ctrl-C; the second one ends the process at once.
+bool interrupted();
+void catch_interrupts();
+
+/// Ends with a newline, complains (exit 1) if stdout cannot take it.
+void print(std::string_view text);
+
+/// One function per command: adds its subcommand, whose callback sets session.exit.
+void add_validate(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);
+void add_simulate(CLI::App& app, Session& session);
+void add_verify(CLI::App& app, Session& session);
+void add_show(CLI::App& app, Session& session);
+void add_diff(CLI::App& app, Session& session);
+void add_export(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
+void add_catalog(CLI::App& app, Session& session);
+void add_rtt(CLI::App& app, Session& session);
+void add_sweep(CLI::App& app, Session& session);
+void add_init(CLI::App& app, Session& session);
+void add_help(CLI::App& app, Session& session);
+
+}  // namespace isochrone::tools
