@@ -19,13 +19,16 @@ std::map<std::string, geo::Endpoint> read_places(const std::string& path) {
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto country = geo::CountryCode::parse(table.text(row, "country"));
     if (!country) {
-      faults.error(table.position(row, "country"),
-                   fmt::format("\"{}\" is no country code", table.text(row, "country")));
+      faults.error(
+          table.position(row, "country"),
+          fmt::format("\"{}\" is no country code", table.text(row, "country")));
       continue;
     }
-    places[table.text(row, "place")] = {table.text(row, "city"), *country,
-                                        {table.number_in(row, "lat", -90, 90, faults),
-                                         table.number_in(row, "lon", -180, 180, faults)}};
+    places[table.text(row, "place")] = {
+        table.text(row, "city"),
+        *country,
+        {table.number_in(row, "lat", -90, 90, faults),
+         table.number_in(row, "lon", -180, 180, faults)}};
   }
   faults.throw_if_errors();
   return places;
@@ -53,8 +56,8 @@ void read_measured(const spec::Measured& measured, const std::string& folder,
     }
     const double ms = table.number_in(row, "rtt_ms_p50", 0, 5000, faults);
     if (!whole) continue;
-    into.push_back({places.at(table.text(row, "from")), places.at(table.text(row, "to")),
-                    regime, micros_from_ms(ms)});
+    into.push_back({places.at(table.text(row, "from")),
+                    places.at(table.text(row, "to")), regime, micros_from_ms(ms)});
   }
   faults.throw_if_errors();
 }

@@ -35,9 +35,10 @@ double mean_of_trace(const std::string& path) {
     return table.size() > 0 ? sum / static_cast<double>(table.size()) : 0;
   }
   Diagnostics faults;
-  faults.error({path, 1, 1},
-               "no column of answer lengths: expected GeneratedTokens, output_length or "
-               "output_toks");
+  faults.error(
+      {path, 1, 1},
+      "no column of answer lengths: expected GeneratedTokens, output_length or "
+      "output_toks");
   faults.throw_if_errors();
   return 0;
 }

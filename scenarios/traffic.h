@@ -10,8 +10,8 @@ namespace isochrone::scenarios {
 /// cannot be read.
 double mean_of(const spec::Law& law, const Scenario& scenario);
 
-/// Bytes that a mean request of the workload sends to its user: what egress is paid for.
-/// 1 kB = 1000 bytes.
+/// Bytes that a mean request of the workload sends to its user: what egress is paid
+/// for. 1 kB = 1000 bytes.
 std::int64_t egress_bytes_per_request(const Scenario& scenario, std::size_t workload);
 
 /// Round trips that a request makes before its answer can begin: 1 warm, 2 QUIC,

@@ -51,7 +51,8 @@ class Assembler {
     return question_.candidates.sites[CandidateId{static_cast<std::uint32_t>(index)}];
   }
   const Population& population(std::size_t index) const {
-    return question_.demand.populations[PopulationId{static_cast<std::uint32_t>(index)}];
+    return question_.demand
+        .populations[PopulationId{static_cast<std::uint32_t>(index)}];
   }
   std::size_t table_base(std::size_t workload) const {
     std::size_t base = 0;
@@ -231,9 +232,8 @@ class Assembler {
       plan::Pool& pool = *plan_.mutable_pools(p);
       if (pool.capacity() == 0) continue;
       const auto& loads = carried[static_cast<std::size_t>(p)];
-      pool.set_peak_utilisation(
-          static_cast<double>(*std::ranges::max_element(loads)) /
-          static_cast<double>(pool.capacity()));
+      pool.set_peak_utilisation(static_cast<double>(*std::ranges::max_element(loads)) /
+                                static_cast<double>(pool.capacity()));
     }
   }
 
@@ -295,9 +295,10 @@ class Assembler {
 
   bool any_arc(std::size_t d) const {
     return std::ranges::any_of(built_.instance.sites, [&](const place::Site& site) {
-      return std::ranges::any_of(site.reach, [&](const std::vector<std::uint64_t>& bits) {
-        return (bits[d / 64] >> (d % 64) & 1U) != 0;
-      });
+      return std::ranges::any_of(site.reach,
+                                 [&](const std::vector<std::uint64_t>& bits) {
+                                   return (bits[d / 64] >> (d % 64) & 1U) != 0;
+                                 });
     });
   }
 
@@ -384,15 +385,15 @@ class Assembler {
     double cheapest = 0;
     for (const plan::Pool& pool : plan_.pools()) {
       if (pool.profile() == "batch") continue;
-      const double replica =
-          static_cast<double>(pool.bill_usd_micro_per_gpu_month() +
-                              pool.extra_usd_micro_per_gpu_month()) *
-          pool.tensor_parallel();
+      const double replica = static_cast<double>(pool.bill_usd_micro_per_gpu_month() +
+                                                 pool.extra_usd_micro_per_gpu_month()) *
+                             pool.tensor_parallel();
       if (cheapest == 0 || replica < cheapest) cheapest = replica;
     }
     if (cheapest > 0) bound.set_gap_replicas(static_cast<double>(gap) / cheapest);
     bound.set_refers_to(
-        "cost under these capacity tables, loads enveloped over the days of the horizon, "
+        "cost under these capacity tables, loads enveloped over the days of the "
+        "horizon, "
         "every arc within its reach alone; limits on stock, provider share and budget "
         "relaxed");
   }
@@ -403,7 +404,8 @@ class Assembler {
       plan_.add_assumptions(note);
     }
     for (const auto& [reason, sites] : question_.candidates.fell_away) {
-      plan_.add_assumptions(fmt::format("{} sites are no candidates: {}", sites, reason));
+      plan_.add_assumptions(
+          fmt::format("{} sites are no candidates: {}", sites, reason));
     }
     for (const Diagnostic& warning : question_.scenario.warnings) {
       plan_.add_warnings(fmt::format("{}:{}: {}", warning.position.file,

@@ -11,8 +11,8 @@
 
 namespace isochrone::place {
 
-/// A solved question as a plan: sites, pools, assignments, exact bill, bound, tables and
-/// certificate. Cells and drills are added by the simulation.
+/// A solved question as a plan: sites, pools, assignments, exact bill, bound, tables
+/// and certificate. Cells and drills are added by the simulation.
 plan::Plan assemble_plan(const Question& question, const std::vector<Serving>& servings,
                          const BuiltInstance& built, const Solution& solution);
 

@@ -45,15 +45,14 @@ BatchFit fit_batch(const Question& question, std::size_t workload,
     const std::int64_t used = static_cast<std::int64_t>(
         std::ceil(fit.hours_per_job * batch.jobs_month() * static_cast<double>(gang)));
     fit.bill_month = MicroUsd::of(used * offer.price.count());
-    fit.arithmetic =
-        fmt::format("{} jobs x {:.1f} h x {} GPUs = {} GPU-h x ${:.4f}",
-                    batch.jobs_month(), fit.hours_per_job, gang, used,
-                    static_cast<double>(offer.price.count()) / 1e6);
+    fit.arithmetic = fmt::format("{} jobs x {:.1f} h x {} GPUs = {} GPU-h x ${:.4f}",
+                                 batch.jobs_month(), fit.hours_per_job, gang, used,
+                                 static_cast<double>(offer.price.count()) / 1e6);
   } else {
     fit.bill_month = offer.bill_gpu_month * fit.gpus;
     fit.extra_month = offer.extra_gpu_month * fit.gpus;
-    fit.arithmetic = fmt::format("{} GPUs x {} per month", fit.gpus,
-                                 to_text(offer.bill_gpu_month));
+    fit.arithmetic =
+        fmt::format("{} GPUs x {} per month", fit.gpus, to_text(offer.bill_gpu_month));
   }
   return fit;
 }

@@ -17,7 +17,8 @@ __extension__ using Wide = __int128;
 
 class Biller {
  public:
-  Biller(const Question& question, plan::Plan& plan) : question_(question), plan_(plan) {
+  Biller(const Question& question, plan::Plan& plan)
+      : question_(question), plan_(plan) {
     for (const scenarios::CandidateSite& site : question.candidates.sites) {
       candidate_[site.id] = &site;
     }
@@ -53,7 +54,8 @@ class Biller {
   }
 
   const scenarios::Offer& offer_of(const plan::Pool& pool) const {
-    const auto& site = *candidate_.at(plan_.sites(static_cast<int>(pool.site())).name());
+    const auto& site =
+        *candidate_.at(plan_.sites(static_cast<int>(pool.site())).name());
     for (const scenarios::Offer& offer : site.offers) {
       if (question_.catalog.gpus[offer.gpu].id == pool.gpu() &&
           offer.shape_gpus == pool.shape_gpus() && offer.term == pool.term() &&
@@ -69,8 +71,8 @@ class Biller {
   void bill_gpus() {
     for (const plan::Pool& pool : plan_.pools()) {
       const std::string& site = plan_.sites(static_cast<int>(pool.site())).name();
-      const std::string what = fmt::format("{} x {} for {}, {}", pool.gpus(), pool.gpu(),
-                                           pool.workload(), pool.term());
+      const std::string what = fmt::format("{} x {} for {}, {}", pool.gpus(),
+                                           pool.gpu(), pool.workload(), pool.term());
       const scenarios::Offer& offer = offer_of(pool);
       MicroUsd bill = offer.bill_gpu_month * pool.gpus();
       MicroUsd extra = offer.extra_gpu_month * pool.gpus();
@@ -78,14 +80,16 @@ class Biller {
       MicroUsd high = offer.bill_high_gpu_month * pool.gpus();
       std::string how = fmt::format("{} GPUs x ({})", pool.gpus(), offer.arithmetic);
       if (pool.profile() == "batch") {
-        const BatchFit fit = fit_batch(question_, workload_named(pool.workload()), offer);
+        const BatchFit fit =
+            fit_batch(question_, workload_named(pool.workload()), offer);
         bill = low = high = fit.bill_month;
         extra = fit.extra_month;
         how = fit.arithmetic;
       }
       line("gpu", site, what, bill, true, how, pool.price_basis());
       if (extra.count() != 0) {
-        line("exit", site, "rest of the purchase or of the notice, " + what, extra, false,
+        line("exit", site, "rest of the purchase or of the notice, " + what, extra,
+             false,
              fmt::format("{} GPUs x {} per month of the horizon", pool.gpus(),
                          to_text(offer.extra_gpu_month)),
              pool.price_basis());
@@ -106,8 +110,8 @@ class Biller {
     for (const plan::Site& site : plan_.sites()) {
       if (site.fixed_usd_micro() == 0) continue;
       const MicroUsd fixed = MicroUsd::of(site.fixed_usd_micro());
-      line("fixed", site.name(), "an open site", fixed, true, "sites.fixed_usd_site_month",
-           "scenario");
+      line("fixed", site.name(), "an open site", fixed, true,
+           "sites.fixed_usd_site_month", "scenario");
       add_certain(fixed, "scenario");
     }
   }
@@ -159,8 +163,8 @@ class Biller {
                          static_cast<double>(total) / 1e9, provider),
              dearest ? "dearest known tier, assumed" : "provider list");
         add_certain(bills[i], dearest ? "egress, assumed dearest" : "egress list");
-        egress_bound_ += at_rate(traffic[i].bytes,
-                                 lowest_paid_rate(*traffic[i].price, total));
+        egress_bound_ +=
+            at_rate(traffic[i].bytes, lowest_paid_rate(*traffic[i].price, total));
       }
     }
   }

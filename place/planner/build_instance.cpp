@@ -252,10 +252,10 @@ class Builder {
       for (const CandidateSite& site : question_.candidates.sites) {
         const std::tuple key(p.endpoint.country, p.workload, site.endpoint.country);
         if (!allowed_.contains(key)) {
-          allowed_[key] = question_.residency
-                              .verdict(p.endpoint.country, p.workload,
-                                       site.endpoint.country)
-                              .allowed;
+          allowed_[key] =
+              question_.residency
+                  .verdict(p.endpoint.country, p.workload, site.endpoint.country)
+                  .allowed;
         }
       }
     }
@@ -285,7 +285,8 @@ class Builder {
       }
     }
     std::vector<std::int64_t> load;
-    for (const Serving& s : servings_) load.push_back(largest_load(question_, s.workload));
+    for (const Serving& s : servings_)
+      load.push_back(largest_load(question_, s.workload));
     drafts_ = parallel_map(work.size(), [&](std::size_t i) {
       const auto [w, s] = work[i];
       return drafts_for(question_, servings_[w],
@@ -342,7 +343,8 @@ class Builder {
       if (p.workload != servings_[w].workload) continue;
       const auto it = reached.find({p.entry, p.endpoint.country});
       if (it == reached.end() || question_.rtts.at(d, s).rtt > it->second) continue;
-      if (!allowed_.at({p.endpoint.country, p.workload, site.endpoint.country})) continue;
+      if (!allowed_.at({p.endpoint.country, p.workload, site.endpoint.country}))
+        continue;
       set_bit(bits, d);
     }
     return bits;
@@ -359,7 +361,8 @@ class Builder {
                   std::map<Bits, int>& classes) {
     const Serving& serving = servings_[w];
     Bits normal = admitted(s, w, serving.reach[draft.level]);
-    if (std::ranges::all_of(normal, [](std::uint64_t word) { return word == 0; })) return;
+    if (std::ranges::all_of(normal, [](std::uint64_t word) { return word == 0; }))
+      return;
     Option option = draft.option;
     option.reach_class = class_of(std::move(normal), row, classes);
     option.degraded_class =
@@ -372,7 +375,8 @@ class Builder {
     row.options.push_back(std::move(option));
   }
 
-  void add_batch(std::size_t s, std::size_t b, Site& row, std::map<Bits, int>& classes) {
+  void add_batch(std::size_t s, std::size_t b, Site& row,
+                 std::map<Bits, int>& classes) {
     const std::size_t w = built_.batch_workloads[b];
     const CandidateSite& site = question_.candidates.sites[candidate(s)];
     if (!batch_allowed(w, site.endpoint.country)) return;
@@ -402,8 +406,8 @@ class Builder {
     const CandidateSite& site = question_.candidates.sites[candidate(s)];
     const std::int64_t rate = lowest_paid_rate(site.egress, most_bytes());
     if (rate == 0) return;
-    row.traffic_cost.assign(scenarios::kBlocks,
-                            std::vector<std::int64_t>(built_.instance.demands.size(), 0));
+    row.traffic_cost.assign(scenarios::kBlocks, std::vector<std::int64_t>(
+                                                    built_.instance.demands.size(), 0));
     for (std::size_t d = 0; d < question_.demand.populations.size(); ++d) {
       const Population& p = question_.demand.populations[population(d)];
       for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
@@ -427,9 +431,9 @@ class Builder {
       bytes_.push_back(scenarios::egress_bytes_per_request(question_.scenario, w));
     }
     for (const Population& p : question_.demand.populations) {
-      most_bytes_ += bytes_[p.workload] * std::accumulate(p.requests_month.begin(),
-                                                          p.requests_month.end(),
-                                                          std::int64_t{0});
+      most_bytes_ +=
+          bytes_[p.workload] * std::accumulate(p.requests_month.begin(),
+                                               p.requests_month.end(), std::int64_t{0});
     }
     most_bytes_ = std::max<std::int64_t>(most_bytes_, 1);
     return most_bytes_;

@@ -24,11 +24,11 @@ struct OptionMeaning {
 /// the populations in order, then one per batch workload.
 struct BuiltInstance {
   Instance instance;
-  std::vector<OptionMeaning> meaning;         ///< by Option::label
-  std::vector<std::string> groups;            ///< provider names
-  std::vector<std::string> elements;          ///< what may be lost
-  std::vector<std::size_t> batch_workloads;   ///< of the demands after the populations
-  std::vector<int> residency_blocked;         ///< by population: sites shut by residency
+  std::vector<OptionMeaning> meaning;        ///< by Option::label
+  std::vector<std::string> groups;           ///< provider names
+  std::vector<std::string> elements;         ///< what may be lost
+  std::vector<std::size_t> batch_workloads;  ///< of the demands after the populations
+  std::vector<int> residency_blocked;        ///< by population: sites shut by residency
 };
 
 BuiltInstance build_instance(const Question& question,
@@ -41,11 +41,11 @@ std::int64_t rented_gpus(std::int64_t replicas, int gpus_per_replica, int shape_
 struct BatchFit {
   bool fits = false;
   std::string why_not;
-  std::int64_t gangs = 0;       ///< that run side by side
-  std::int64_t gpus = 0;        ///< rented, whole shapes
+  std::int64_t gangs = 0;  ///< that run side by side
+  std::int64_t gpus = 0;   ///< rented, whole shapes
   double hours_per_job = 0;
-  double gpu_hours_month = 0;   ///< on this GPU
-  MicroUsd bill_month;          ///< on demand: hours used; committed: the whole month
+  double gpu_hours_month = 0;  ///< on this GPU
+  MicroUsd bill_month;         ///< on demand: hours used; committed: the whole month
   MicroUsd extra_month;
   std::string arithmetic;
 };

@@ -53,7 +53,8 @@ class Explainer {
 
   void cite(plan::Conflict& row, const std::string& path) const {
     const std::string line = question_.scenario.source.cite(path);
-    if (!line.empty() && std::ranges::count(row.lines(), line) == 0) row.add_lines(line);
+    if (!line.empty() && std::ranges::count(row.lines(), line) == 0)
+      row.add_lines(line);
   }
 
   /// Distance to the nearest site that law admits, and the widest reach of any level.
@@ -113,21 +114,23 @@ class Explainer {
       return fmt::format("{}: there is no candidate site at all", name_of(d));
     }
     if (lawful == 0) {
-      return fmt::format("{}: the law admits none of the {} candidate sites", name_of(d),
-                         question_.candidates.sites.size());
+      return fmt::format("{}: the law admits none of the {} candidate sites",
+                         name_of(d), question_.candidates.sites.size());
     }
     const auto widest = widest_reach(p);
-    const std::string at = fmt::format(
-        "{}: nearest {} site {} is {} away", name_of(d),
-        lawful < question_.candidates.sites.size() ? "lawful" : "candidate", nearest->id,
-        to_text(Micros{best}));
-    if (!widest) return at + ", and no batch depth meets the objectives at any distance";
+    const std::string at =
+        fmt::format("{}: nearest {} site {} is {} away", name_of(d),
+                    lawful < question_.candidates.sites.size() ? "lawful" : "candidate",
+                    nearest->id, to_text(Micros{best}));
+    if (!widest)
+      return at + ", and no batch depth meets the objectives at any distance";
     if (best <= widest->count()) {
       return at + fmt::format(", within the widest reach {}, but no offer there fits",
                               to_text(*widest));
     }
-    return at + fmt::format(", the widest reach of any batch depth is {}; {} more would do",
-                            to_text(*widest), to_text(Micros{best} - *widest));
+    return at +
+           fmt::format(", the widest reach of any batch depth is {}; {} more would do",
+                       to_text(*widest), to_text(Micros{best} - *widest));
   }
 
   std::optional<Micros> widest_reach(const Population& p) const {
@@ -136,7 +139,8 @@ class Explainer {
       if (serving.workload != p.workload) continue;
       for (const Serving::Reached& reached : serving.reach) {
         const auto it = reached.find({p.entry, p.endpoint.country});
-        if (it != reached.end() && (!widest || it->second > *widest)) widest = it->second;
+        if (it != reached.end() && (!widest || it->second > *widest))
+          widest = it->second;
       }
     }
     return widest;

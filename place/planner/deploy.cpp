@@ -61,7 +61,8 @@ class Resolved {
 
   sim::Pool pool(const plan::Pool& p) const {
     const auto& workloads = question_.scenario.spec.workloads();
-    const auto named = std::ranges::find(workloads, p.workload(), &spec::Workload::name);
+    const auto named =
+        std::ranges::find(workloads, p.workload(), &spec::Workload::name);
     if (named == workloads.end()) {
       throw std::invalid_argument("the plan serves unknown workload " + p.workload());
     }
@@ -76,8 +77,8 @@ class Resolved {
       pool.kind.max_num_seqs = p.max_num_seqs();
       return pool;
     }
-    throw std::invalid_argument(fmt::format("{} cannot run on {} as {}", p.workload(),
-                                            p.gpu(), p.profile()));
+    throw std::invalid_argument(
+        fmt::format("{} cannot run on {} as {}", p.workload(), p.gpu(), p.profile()));
   }
 
   sim::Stream stream(const plan::Assignment& a, const Population& p) const {
@@ -145,7 +146,8 @@ std::size_t fullest_block(const Question& question) {
   std::int64_t most = -1;
   for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
     std::int64_t load = 0;
-    for (const Population& p : question.demand.populations) load += p.load[block].count();
+    for (const Population& p : question.demand.populations)
+      load += p.load[block].count();
     if (load > most) {
       most = load;
       fullest = block;
@@ -157,7 +159,9 @@ std::size_t fullest_block(const Question& question) {
 class Drills {
  public:
   Drills(const Question& question, const plan::Plan& plan)
-      : question_(question), plan_(plan), resolved_(question, plan),
+      : question_(question),
+        plan_(plan),
+        resolved_(question, plan),
         block_(fullest_block(question)) {
     gather_clients();
   }
@@ -195,8 +199,7 @@ class Drills {
   void gather_clients() {
     std::map<const Population*, std::map<std::uint32_t, std::uint32_t>> usual;
     for (const plan::Assignment& a : plan_.assignments()) {
-      usual[&resolved_.population(a)][a.pool()] =
-          a.share_ppb(static_cast<int>(block_));
+      usual[&resolved_.population(a)][a.pool()] = a.share_ppb(static_cast<int>(block_));
     }
     std::size_t row = 0;
     for (const Population& p : question_.demand.populations) {
@@ -283,12 +286,13 @@ class Drills {
     }
     const Graph::Arc lost_load = arc(overflow, sink, drill.load, 0);
     Graph::NodeMap<std::int64_t> supply(graph, 0);
-    for (std::size_t c = 0; c < clients_.size(); ++c) supply[from[c]] = clients_[c].load;
+    for (std::size_t c = 0; c < clients_.size(); ++c)
+      supply[from[c]] = clients_[c].load;
     supply[sink] = -drill.load;
     lemon::NetworkSimplex<Graph, std::int64_t> simplex(graph);
     simplex.upperMap(capacity).costMap(cost).supplyMap(supply);
-    drill.routed = simplex.run() == decltype(simplex)::OPTIMAL &&
-                   simplex.flow(lost_load) == 0;
+    drill.routed =
+        simplex.run() == decltype(simplex)::OPTIMAL && simplex.flow(lost_load) == 0;
     for (const Route& route : routes) {
       const std::int64_t flow = simplex.flow(route.arc);
       if (flow > 0) add_stream(clients_[route.client], route.pool, flow, drill);
@@ -402,8 +406,8 @@ void live_through(const Question& question, plan::Plan& plan) {
     write_cells(question, lived, *row.mutable_cells());
     simulated += lived.simulated_requests;
     if (!loss.routed) {
-      plan.add_warnings(fmt::format("after the loss of {} some users find no place",
-                                    loss.element));
+      plan.add_warnings(
+          fmt::format("after the loss of {} some users find no place", loss.element));
     }
   }
   plan.set_simulated_requests(simulated);

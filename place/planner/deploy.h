@@ -18,14 +18,14 @@ namespace isochrone::place {
 sim::Deployment deploy(const Question& question, const plan::Plan& plan);
 
 /// The loss of one element in the block that leaves the least room: all traffic of that
-/// block over the surviving pools, within the degraded reach, cold connections for those
-/// who are moved, degraded objectives.
+/// block over the surviving pools, within the degraded reach, cold connections for
+/// those who are moved, degraded objectives.
 struct LossDrill {
   std::string element;
   std::size_t block = 0;
-  std::int64_t load = 0;                ///< micro-rps of all workloads
+  std::int64_t load = 0;  ///< micro-rps of all workloads
   std::int64_t surviving_capacity = 0;
-  bool routed = false;                  ///< every request found a place
+  bool routed = false;  ///< every request found a place
   sim::Deployment deployment;
 };
 std::vector<LossDrill> loss_drills(const Question& question, const plan::Plan& plan);

@@ -23,8 +23,7 @@ Wide scaled_bill(const datasets::EgressPrice& price, std::int64_t bytes) {
   Wide bill = 0;
   for (const datasets::EgressTier& tier : price.tiers) {
     const std::int64_t from = bytes_of(tier.from_gb);
-    const std::int64_t to =
-        tier.to_gb ? std::min(bytes, bytes_of(*tier.to_gb)) : bytes;
+    const std::int64_t to = tier.to_gb ? std::min(bytes, bytes_of(*tier.to_gb)) : bytes;
     if (to > from) bill += static_cast<Wide>(to - from) * rate_of(tier);
   }
   return bill;
@@ -33,8 +32,8 @@ Wide scaled_bill(const datasets::EgressPrice& price, std::int64_t bytes) {
 }  // namespace
 
 MicroUsd at_rate(std::int64_t bytes, std::int64_t micro_usd_per_gb) {
-  return MicroUsd::of(static_cast<std::int64_t>(
-      static_cast<Wide>(bytes) * micro_usd_per_gb / kBytesPerGb));
+  return MicroUsd::of(static_cast<std::int64_t>(static_cast<Wide>(bytes) *
+                                                micro_usd_per_gb / kBytesPerGb));
 }
 
 std::vector<MicroUsd> egress_bill(std::span<const SiteTraffic> sites) {

@@ -6,12 +6,15 @@
 #include "place/planner/planner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "place/core/solve.h"
 #include "place/planner/assemble.h"
 #include "place/planner/build_instance.h"
@@ -39,7 +42,8 @@ class Planner {
  public:
   Planner(const scenarios::Scenario& scenario, const datasets::Catalog& catalog,
           const PlannerSettings& settings)
-      : scenario_(scenario), settings_(settings),
+      : scenario_(scenario),
+        settings_(settings),
         question_(Question::ask(scenario, catalog)) {}
 
   Planned plan() {
@@ -80,10 +84,10 @@ class Planner {
     const Work work = work_of(scenario_);
     Effort effort;
     const spec::Optimize& optimize = scenario_.spec.optimize();
-    effort.gap = settings_.gap_pct.value_or(optimize.has_gap_pct()
-                                                ? optimize.gap_pct()
-                                                : scenarios::kDefaultGapPct) /
-                 100;
+    effort.gap =
+        settings_.gap_pct.value_or(optimize.has_gap_pct() ? optimize.gap_pct()
+                                                          : scenarios::kDefaultGapPct) /
+        100;
     effort.dual_steps = work.dual_steps;
     effort.moves = work.moves;
     effort.seed = scenarios::seed(scenario_);
@@ -96,20 +100,68 @@ class Planner {
     solution_ = solve(built_.instance, effort);
   }
 
-  /// Simulates what the plan uses and has not been simulated yet; true if a table moved.
+  /// Simulates what the plan uses and has not been simulated yet; true if a table
+  /// moved.
   bool correct_tables() {
-    bool moved = false;
+    std::map<std::pair<std::size_t, std::size_t>, std::set<std::int64_t>> used;
     for (const Choice& choice : solution_.choices) {
       const auto& site = built_.instance.sites[static_cast<std::size_t>(choice.site)];
       const Option& option = site.options[static_cast<std::size_t>(choice.option)];
       if (option.whole) continue;
       const OptionMeaning& meaning = built_.meaning[option.label];
-      moved = correct(meaning, choice.replicas) || moved;
+      for (const std::int64_t n : neighbours(choice.replicas)) {
+        used[{meaning.workload, meaning.level}].insert(n);
+      }
     }
-    return moved;
+    std::vector<Correction> work;
+    for (auto& [table, sizes] : used) {
+      auto& done = corrected_[table];
+      std::erase_if(sizes, [&](std::int64_t n) { return done.contains(n); });
+      if (sizes.empty()) continue;
+      done.insert(sizes.begin(), sizes.end());
+      // Corrections given before are replaced, so all sizes are simulated together.
+      work.push_back({table.first, table.second, {done.begin(), done.end()}});
+    }
+    if (work.empty()) return false;
+    const std::uint64_t each = training_requests_ / 2 / work.size();
+    training_requests_ -= each * work.size();
+    const auto tables = parallel_map(work.size(), [&](std::size_t i) {
+      const Serving& serving = serving_of(work[i].workload);
+      const LevelTable& level = serving.levels[work[i].level];
+      return corrected(level, serving.options[level.option],
+                       serving.question.modulation, work[i].replicas,
+                       scenarios::seed(scenario_), each);
+    });
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      say(fmt::format("corrected {} at batch depth {}: {:.3f} of theory",
+                      serving_of(work[i].workload).options[tables[i].option].profile,
+                      tables[i].max_num_seqs, tables[i].correction.front()));
+      serving_of(work[i].workload).levels[work[i].level] = tables[i];
+    }
+    return true;
   }
 
-  bool correct(const OptionMeaning& meaning, std::int64_t replicas);
+  struct Correction {
+    std::size_t workload;
+    std::size_t level;
+    std::vector<std::int64_t> replicas;
+  };
+
+  /// Support points of the capacity table on both sides of n.
+  static std::set<std::int64_t> neighbours(std::int64_t n) {
+    std::set<std::int64_t> around;
+    const auto* above = std::ranges::lower_bound(kSupport, n);
+    if (above == std::end(kSupport)) return {*std::prev(above)};
+    around.insert(*above);
+    if (*above != n && above != std::begin(kSupport)) around.insert(*std::prev(above));
+    return around;
+  }
+
+  Serving& serving_of(std::size_t workload) {
+    const auto it = std::ranges::find(servings_, workload, &Serving::workload);
+    INVARIANT(it != servings_.end(), "a choice of a workload that is not served");
+    return *it;
+  }
 
   Planned conclude() {
     Planned planned;
@@ -117,11 +169,11 @@ class Planner {
       plan::Plan& plan = planned.plan;
       plan.set_format(1);
       plan.set_scenario(scenario_.spec.name());
-      planned.ending = solution_.status == Status::kInfeasible ? Ending::kInfeasible
-                       : solution_.status == Status::kInterrupted
-                           ? Ending::kInterrupted
-                           : Ending::kUndecided;
-      plan.set_status(planned.ending == Ending::kInfeasible ? "infeasible" : "undecided");
+      planned.ending = solution_.status == Status::kInfeasible    ? Ending::kInfeasible
+                       : solution_.status == Status::kInterrupted ? Ending::kInterrupted
+                                                                  : Ending::kUndecided;
+      plan.set_status(planned.ending == Ending::kInfeasible ? "infeasible"
+                                                            : "undecided");
       explain_conflicts(question_, servings_, built_, solution_, plan);
       return planned;
     }
@@ -141,9 +193,9 @@ class Planner {
   std::vector<Serving> servings_;
   BuiltInstance built_;
   Solution solution_;
+  std::map<std::pair<std::size_t, std::size_t>, std::set<std::int64_t>> corrected_;
+  std::uint64_t training_requests_ = 10'000'000;
 };
-
-bool Planner::correct(const OptionMeaning&, std::int64_t) { return false; }
 
 }  // namespace
 

@@ -27,8 +27,8 @@ struct Planned {
   plan::Plan plan;
 };
 
-/// The whole line: question, tables, bound and plan, simulation of the pools used, tables
-/// corrected, planned and bounded again, lived through with fresh streams.
+/// The whole line: question, tables, bound and plan, simulation of the pools used,
+/// tables corrected, planned and bounded again, lived through with fresh streams.
 Planned make_plan(const scenarios::Scenario& scenario, const datasets::Catalog& catalog,
                   const PlannerSettings& settings);
 

@@ -64,8 +64,7 @@ ServingOption profile_option(const Question& question, const spec::Workload& wor
   option.gpus_per_replica = profile.tensor_parallel;
   option.precision = profile.precision;
   datasets::StepTimes step = profile.step;
-  for (std::int64_t* weight_bound :
-       {&step.t0, &step.t0_prefill, &step.a, &step.f}) {
+  for (std::int64_t* weight_bound : {&step.t0, &step.t0_prefill, &step.a, &step.f}) {
     *weight_bound = scaled(*weight_bound, ratio);
   }
   option.kind.batching = sim::BatchingEngine{step, profile.kv_block_tokens,
@@ -137,8 +136,8 @@ std::vector<ServingOption> slot_options(const Question& question,
     option.kind.prefix_hit_share = workload.prefix_hit_share();
     option.rests_on = "rate given by the scenario; no KV limit";
   } else {
-    option.kind.service_ns =
-        sim::IntegerLaw(workload.service_ms(), 1e6, 3'600'000'000'000, question.scenario);
+    option.kind.service_ns = sim::IntegerLaw(workload.service_ms(), 1e6,
+                                             3'600'000'000'000, question.scenario);
     option.kind.max_num_seqs = workload.streams_per_gpu();
     option.rests_on = "service time given by the scenario";
   }
@@ -179,6 +178,7 @@ LevelQuestion level_question(const Question& question, std::size_t workload) {
     burstiest = std::max(burstiest, variance);
   }
   keep_strictest(levels.degraded, degraded_objectives(question.scenario));
+  levels.trips = scenarios::connection_trips(question.workload(workload));
   return levels;
 }
 
@@ -236,27 +236,41 @@ void compute_reach(const Question& question, Serving& serving) {
   }
   const spec::Workload& workload = question.workload(serving.workload);
   const std::int64_t trips = scenarios::connection_trips(workload);
+  struct User {
+    std::pair<std::size_t, geo::CountryCode> key;
+    const Population* population;
+    geo::AtomicLaw access;
+    Nanos transfer;
+  };
+  std::vector<std::pair<std::pair<std::size_t, geo::CountryCode>, const Population*>>
+      list(users.begin(), users.end());
+  const std::vector<User> all_users = parallel_map(list.size(), [&](std::size_t i) {
+    const Population& p = *list[i].second;
+    const double ms = scenarios::transfer_ms(workload, p.access.download_mbps);
+    return User{list[i].first, &p, p.access.atoms_with_jitter(),
+                Nanos{std::llround(ms * 1e6)}};
+  });
   struct Both {
     Serving::Reached normal;
     Serving::Reached degraded;
   };
+  const spec::Slo degraded_slo = degraded_objectives(question.scenario);
   const auto all = parallel_map(serving.levels.size(), [&](std::size_t l) {
     const LevelTable& level = serving.levels[l];
     const ServingOption& option = serving.options[level.option];
     Both both;
-    for (const auto& [key, p] : users) {
-      const Nanos transfer{
-          std::llround(scenarios::transfer_ms(workload, p->access.download_mbps) * 1e6)};
+    for (const User& user : all_users) {
+      const geo::AccessLaw& access = user.population->access;
       const auto reach_for = [&](const spec::Slo& slo, bool degraded) {
         return within_rtt_max(reach(level, option, objectives_of(slo), degraded,
-                                    p->access, trips, transfer),
-                              slo, p->access);
+                                    user.access, trips, user.transfer),
+                              slo, access);
       };
       const auto normal = reach_for(
-          objectives(question.scenario, question.entry(p->entry)), false);
-      if (normal) both.normal[key] = *normal;
-      const auto degraded = reach_for(degraded_objectives(question.scenario), true);
-      if (degraded) both.degraded[key] = *degraded;
+          objectives(question.scenario, question.entry(user.key.first)), false);
+      if (normal) both.normal[user.key] = *normal;
+      const auto degraded = reach_for(degraded_slo, true);
+      if (degraded) both.degraded[user.key] = *degraded;
     }
     return both;
   });

@@ -24,8 +24,8 @@ struct Serving {
   std::vector<Reached> degraded_reach;  ///< by level
 };
 
-/// Every way to serve a latency-bound workload on a GPU that some candidate offers: step
-/// profiles of its model, or the rate or service view. Empty for batch.
+/// Every way to serve a latency-bound workload on a GPU that some candidate offers:
+/// step profiles of its model, or the rate or service view. Empty for batch.
 std::vector<ServingOption> serving_options(const Question& question,
                                            std::size_t workload);
 

@@ -24,26 +24,30 @@ bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
       words, [](const std::string& w) { return !w.starts_with('-'); });
   if (word == words.end() || std::ranges::count(names, *word) > 0) return true;
   fmt::print(stderr, "isochrone: \"{}\" is not a command; {}\n", *word,
-             nearest(*word, names) ? did_you_mean(*word, names)
-                                   : fmt::format("there are {}", fmt::join(names, ", ")));
+             nearest(*word, names)
+                 ? did_you_mean(*word, names)
+                 : fmt::format("there are {}", fmt::join(names, ", ")));
   return false;
 }
 
 void add_common_options(CLI::App& command, Session& session) {
   command.add_flag("-q,--quiet", session.quiet, "No progress, no warnings on stderr");
-  command.add_option("--threads", session.threads,
-                     "Threads; 0 = all. Never changes a result")
+  command
+      .add_option("--threads", session.threads,
+                  "Threads; 0 = all. Never changes a result")
       ->check(CLI::Range(0, 1024));
-  command.add_option("--set", session.settings,
-                     "path=value: overrides a scenario field (repeatable)")
+  command
+      .add_option("--set", session.settings,
+                  "path=value: overrides a scenario field (repeatable)")
       ->allow_extra_args(false);
   command.add_option("--seed", session.seed, "Overrides the scenario's seed");
 }
 
 int run(int argc, char** argv) {
   Session session;
-  CLI::App app("isochrone: GPU sites that meet latency objectives and residency at "
-               "minimum cost, with a proven bound");
+  CLI::App app(
+      "isochrone: GPU sites that meet latency objectives and residency at "
+      "minimum cost, with a proven bound");
   app.set_version_flag("--version", std::string("isochrone ") + ISOCHRONE_VERSION);
   app.require_subcommand(1);
   for (const auto add :
@@ -53,8 +57,7 @@ int run(int argc, char** argv) {
   }
   for (CLI::App* command : app.get_subcommands({})) {
     add_common_options(*command, session);
-    command->parse_complete_callback(
-        [&session] { set_thread_count(session.threads); });
+    command->parse_complete_callback([&session] { set_thread_count(session.threads); });
   }
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!known_command(app, words)) return kBadInput;

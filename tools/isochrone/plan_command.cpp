@@ -48,10 +48,14 @@ void run_plan(const PlanOptions& options, Session& session) {
 int exit_code(const place::Planned& planned, const place::Verification& checked) {
   if (!checked.faults.empty()) return kVerificationFailed;
   switch (planned.ending) {
-    case place::Ending::kInfeasible: return kInfeasibleQuestion;
-    case place::Ending::kInterrupted: return kInterruptedByUser;
-    case place::Ending::kUndecided: return kUndecidedQuestion;
-    case place::Ending::kPlanned: break;
+    case place::Ending::kInfeasible:
+      return kInfeasibleQuestion;
+    case place::Ending::kInterrupted:
+      return kInterruptedByUser;
+    case place::Ending::kUndecided:
+      return kUndecidedQuestion;
+    case place::Ending::kPlanned:
+      break;
   }
   return all_met(planned.plan) ? kDone : kObjectiveMissed;
 }
@@ -68,7 +72,8 @@ std::string verification_text(const place::Verification& checked) {
   std::string text;
   if (checked.faults.empty()) {
     text = fmt::format("\nverified: {}\n", fmt::join(checked.checked, ", "));
-    for (const std::string& line : checked.rests_on) text += "  rests on " + line + "\n";
+    for (const std::string& line : checked.rests_on)
+      text += "  rests on " + line + "\n";
     return text;
   }
   text = fmt::format("\nVERIFICATION FAILED, {} faults:\n", checked.faults.size());
@@ -83,8 +88,10 @@ void add_plan(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("plan", "Optimise, prove, verify, simulate; write the plan");
   command->add_option("scenario", options->scenario, "Scenario file")->required();
-  command->add_option("-o,--output", options->output, "Plan file")->capture_default_str();
-  command->add_option("--gap", options->gap_pct, "Gap to the bound that is good enough, %")
+  command->add_option("-o,--output", options->output, "Plan file")
+      ->capture_default_str();
+  command
+      ->add_option("--gap", options->gap_pct, "Gap to the bound that is good enough, %")
       ->check(CLI::Range(0.0, 100.0));
   command
       ->add_option("--time-limit", options->time_limit_s,

@@ -49,16 +49,17 @@ void run_simulate(const FileOptions& options, Session& session) {
 }
 
 void run_diff(const FileOptions& options, Session& session) {
-  const auto difference =
-      place::diff_plans(place::read_plan(options.plan), place::read_plan(options.other));
+  const auto difference = place::diff_plans(place::read_plan(options.plan),
+                                            place::read_plan(options.other));
   print(difference.text);
   session.exit = difference.same ? kDone : 1;
 }
 
 void run_export(const FileOptions& options) {
   const plan::Plan plan = place::read_plan(options.plan);
-  const std::string text = options.format == "json"      ? place::to_json(plan)
-                           : options.format == "csv"     ? place::to_csv(plan, options.table)
+  const std::string text = options.format == "json" ? place::to_json(plan)
+                           : options.format == "csv"
+                               ? place::to_csv(plan, options.table)
                            : options.format == "geojson" ? place::to_geojson(plan)
                                                          : place::to_textproto(plan);
   if (options.output.empty()) {

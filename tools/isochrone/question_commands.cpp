@@ -45,7 +45,8 @@ struct ExplainOptions {
   std::vector<std::string> residency;  // FROM CLASS
 };
 
-[[noreturn]] void usage_error(const std::string& message, const std::string& hint = "") {
+[[noreturn]] void usage_error(const std::string& message,
+                              const std::string& hint = "") {
   Diagnostics faults;
   faults.error({}, message, hint);
   faults.throw_if_errors();
@@ -53,7 +54,8 @@ struct ExplainOptions {
 }
 
 /// A scenario that asks about nothing but residency, for when none is given.
-scenarios::Scenario law_only(const datasets::Catalog& catalog, const std::string& data) {
+scenarios::Scenario law_only(const datasets::Catalog& catalog,
+                             const std::string& data) {
   return scenarios::parse_scenario(
       fmt::format("name: law\n"
                   "horizon: {{order_date: 2026-12-01, start: 2027-01-01, months: 12}}\n"
@@ -70,13 +72,13 @@ void run_explain(const ExplainOptions& options, Session& session) {
   if (!from || !catalog.country(*from)) {
     std::vector<std::string> codes;
     for (const auto code : catalog.country_codes()) codes.push_back(code.text());
-    usage_error(fmt::format("--residency: \"{}\" is no country code",
-                            options.residency.at(0)),
-                did_you_mean(options.residency.at(0), codes));
+    usage_error(
+        fmt::format("--residency: \"{}\" is no country code", options.residency.at(0)),
+        did_you_mean(options.residency.at(0), codes));
   }
-  const scenarios::Scenario scenario =
-      options.scenario.empty() ? law_only(catalog, options.residency.at(1))
-                               : session.scenario(options.scenario);
+  const scenarios::Scenario scenario = options.scenario.empty()
+                                           ? law_only(catalog, options.residency.at(1))
+                                           : session.scenario(options.scenario);
   const scenarios::ResidencyRules rules(scenario, catalog);
   std::set<geo::CountryCode> hosts;
   for (const datasets::Site& site : catalog.sites) hosts.insert(site.country);
@@ -84,8 +86,9 @@ void run_explain(const ExplainOptions& options, Session& session) {
   for (int w = 0; w < scenario.spec.workloads_size(); ++w) {
     const auto& data = scenario.spec.workloads(w).data();
     if (std::ranges::count(data, options.residency.at(1)) == 0) continue;
-    text += fmt::format("{}, data {}, users in {}:\n", scenario.spec.workloads(w).name(),
-                        options.residency.at(1), from->text());
+    text +=
+        fmt::format("{}, data {}, users in {}:\n", scenario.spec.workloads(w).name(),
+                    options.residency.at(1), from->text());
     for (const geo::CountryCode to : hosts) {
       const auto verdict = rules.verdict(*from, static_cast<std::size_t>(w), to);
       text += fmt::format("  {}  {:<9}  {}\n", to.text(),
@@ -138,8 +141,7 @@ void add_explain(CLI::App& app, Session& session) {
 
 void add_init(CLI::App& app, Session&) {
   auto output = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("init", "A commented scenario to start from");
+  CLI::App* command = app.add_subcommand("init", "A commented scenario to start from");
   command->add_option("-o,--output", *output, "File; unset: standard output");
   command->callback([output] {
     if (output->empty()) {

@@ -66,8 +66,8 @@ class SweepReader {
       }
     }
     if (sweep.points() > kMaxSweepPoints) {
-      faults_.error(grid->position, fmt::format("the grid has more than {} points",
-                                                kMaxSweepPoints));
+      faults_.error(grid->position,
+                    fmt::format("the grid has more than {} points", kMaxSweepPoints));
     }
     return sweep;
   }
@@ -76,8 +76,8 @@ class SweepReader {
   void check_keys(const YamlNode& node, const std::string& what,
                   const std::vector<std::string>& known) {
     if (node.kind != Kind::kMapping) {
-      faults_.error(node.position, fmt::format("expected {} as a mapping, found {}", what,
-                                               describe(node)));
+      faults_.error(node.position, fmt::format("expected {} as a mapping, found {}",
+                                               what, describe(node)));
       return;
     }
     std::set<std::string> seen;
@@ -87,7 +87,8 @@ class SweepReader {
         faults_.error(entry.key.position, fmt::format("unknown field \"{}\"", key),
                       did_you_mean(key, known));
       } else if (!seen.insert(key).second) {
-        faults_.error(entry.key.position, fmt::format("field \"{}\" is given twice", key));
+        faults_.error(entry.key.position,
+                      fmt::format("field \"{}\" is given twice", key));
       }
     }
   }

@@ -39,7 +39,9 @@ std::string quoted(const std::string& cell) {
   return text + '"';
 }
 
-std::string plan_name(std::size_t point) { return fmt::format("point-{:05}.pb", point); }
+std::string plan_name(std::size_t point) {
+  return fmt::format("point-{:05}.pb", point);
+}
 
 double worst_margin(const plan::Plan& plan) {
   double worst = 1;
@@ -83,7 +85,8 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
     }
   } catch (const std::exception& fault) {
     row.ending = "failed";
-    row.exit = dynamic_cast<const InputError*>(&fault) != nullptr ? kBadInput : kInternal;
+    row.exit =
+        dynamic_cast<const InputError*>(&fault) != nullptr ? kBadInput : kInternal;
     row.message = fault.what();
   }
   return row;
@@ -109,7 +112,8 @@ void run_sweep(const SweepOptions& options, Session& session) {
       "gpus,worst_attained,plan,message\n";
   for (std::size_t point = 0; point < rows.size(); ++point) {
     csv += std::to_string(point);
-    for (const auto& setting : sweep.settings(point)) csv += "," + quoted(setting.value);
+    for (const auto& setting : sweep.settings(point))
+      csv += "," + quoted(setting.value);
     const PointRow& row = rows[point];
     csv += fmt::format(",{},{},{},{}\n", row.ending, row.exit,
                        row.cells.empty() ? ",,,,,,," : row.cells, quoted(row.message));
@@ -119,7 +123,8 @@ void run_sweep(const SweepOptions& options, Session& session) {
   }
   place::write_file_atomically(options.output + "/results.csv", csv);
   if (interrupted()) session.exit = kInterruptedByUser;
-  print(fmt::format("{} points, results in {}/results.csv", rows.size(), options.output));
+  print(
+      fmt::format("{} points, results in {}/results.csv", rows.size(), options.output));
 }
 
 }  // namespace
@@ -129,8 +134,9 @@ void add_sweep(CLI::App& app, Session& session) {
   CLI::App* sweep = app.add_subcommand("sweep", "What-ifs in batches");
   sweep->require_subcommand(1);
   CLI::App* run = sweep->add_subcommand(
-      "run", "Plan every point of a grid over scenario fields: one row in results.csv "
-             "and one plan per point");
+      "run",
+      "Plan every point of a grid over scenario fields: one row in results.csv "
+      "and one plan per point");
   run->add_option("sweep", options->sweep, "Sweep file: name, scenario, grid")
       ->required();
   run->add_option("-o,--output", options->output, "Folder of the results")->required();

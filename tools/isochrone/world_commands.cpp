@@ -27,8 +27,8 @@ geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string&
   const datasets::Metro* largest = nullptr;
   for (const datasets::Metro& metro : catalog.metros) {
     if (metro.id == word) return {metro.name, metro.country, metro.at};
-    if (metro.name == word && (largest == nullptr || metro.weight_population >
-                                                         largest->weight_population)) {
+    if (metro.name == word &&
+        (largest == nullptr || metro.weight_population > largest->weight_population)) {
       largest = &metro;
     }
     known.push_back(metro.name);
@@ -70,8 +70,9 @@ void run_rtt(const RttOptions& options, Session& session) {
     print(fmt::format("without the cut: {}; the cut adds {}", to_text(before),
                       to_text(route.total.rtt - before)));
     if (route.total.rtt == before) {
-      print("the cut changes nothing on the shortest path: others run beside it (real "
-            "cuts also take capacity away, which is not modelled)");
+      print(
+          "the cut changes nothing on the shortest path: others run beside it (real "
+          "cuts also take capacity away, which is not modelled)");
     }
   }
 }
@@ -82,8 +83,10 @@ struct CatalogOptions {
   std::string country;
 };
 
-std::string sites_table(const datasets::Catalog& catalog, const CatalogOptions& options) {
-  place::TextTable table({"site", "class", "tier", "city", "in", "GPUs", "no price because"});
+std::string sites_table(const datasets::Catalog& catalog,
+                        const CatalogOptions& options) {
+  place::TextTable table(
+      {"site", "class", "tier", "city", "in", "GPUs", "no price because"});
   for (const datasets::Site& site : catalog.sites) {
     if (!options.country.empty() && site.country.text() != options.country) continue;
     std::vector<std::string> gpus;
@@ -98,28 +101,28 @@ std::string sites_table(const datasets::Catalog& catalog, const CatalogOptions& 
 
 std::string prices_table(const datasets::Catalog& catalog,
                          const CatalogOptions& options) {
-  place::TextTable table({"provider", "where", "GPU", ">shape", "term", ">$/GPU-h",
-                          "as of", "source"});
+  place::TextTable table(
+      {"provider", "where", "GPU", ">shape", "term", ">$/GPU-h", "as of", "source"});
   for (const datasets::PriceRow& row : catalog.prices) {
     if (!options.gpu.empty() && catalog.gpus[row.gpu].id != options.gpu) continue;
     if (!options.country.empty() &&
         (!row.site || catalog.sites[*row.site].country.text() != options.country)) {
       continue;
     }
-    table.add({row.provider,
-               row.site ? catalog.sites[*row.site].id
-                        : (row.area.empty() ? "list" : row.area),
-               catalog.gpus[row.gpu].id, fmt::to_string(row.shape_gpus),
-               to_text(row.term),
-               fmt::format("{:.4f}",
-                           static_cast<double>(row.usd_per_gpu_hour.count()) / 1e6),
-               row.as_of, row.source});
+    table.add(
+        {row.provider,
+         row.site ? catalog.sites[*row.site].id
+                  : (row.area.empty() ? "list" : row.area),
+         catalog.gpus[row.gpu].id, fmt::to_string(row.shape_gpus), to_text(row.term),
+         fmt::format("{:.4f}", static_cast<double>(row.usd_per_gpu_hour.count()) / 1e6),
+         row.as_of, row.source});
   }
   return table.text();
 }
 
 std::string gpus_table(const datasets::Catalog& catalog) {
-  place::TextTable table({"GPU", ">GB", ">GB/s", ">bf16 TFLOPS", ">fp8", ">fp64", "fabric"});
+  place::TextTable table(
+      {"GPU", ">GB", ">GB/s", ">bf16 TFLOPS", ">fp8", ">fp64", "fabric"});
   for (const datasets::Gpu& gpu : catalog.gpus) {
     table.add({gpu.id, fmt::format("{:g}", gpu.memory_gb),
                fmt::format("{:g}", gpu.memory_gbs),
@@ -135,16 +138,18 @@ std::string profiles_table(const datasets::Catalog& catalog) {
   place::TextTable table(
       {"profile", ">t0 ms", ">KV blocks", "basis", ">+-%", "source"});
   for (const datasets::StepProfile& profile : catalog.profiles) {
-    table.add({profile.id, fmt::format("{:.2f}", static_cast<double>(profile.step.t0) / 1e9),
+    table.add({profile.id,
+               fmt::format("{:.2f}", static_cast<double>(profile.step.t0) / 1e9),
                fmt::to_string(profile.kv_blocks), to_text(profile.basis),
                fmt::format("{:g}", profile.error_pct), profile.source});
   }
   return table.text();
 }
 
-std::string rules_table(const datasets::Catalog& catalog, const CatalogOptions& options) {
-  place::TextTable table({"line", "jurisdiction", "class", "outcome", "needs", "from",
-                          "until", "regime"});
+std::string rules_table(const datasets::Catalog& catalog,
+                        const CatalogOptions& options) {
+  place::TextTable table(
+      {"line", "jurisdiction", "class", "outcome", "needs", "from", "until", "regime"});
   for (const datasets::ResidencyRow& row : catalog.residency) {
     const auto country = geo::CountryCode::parse(options.country);
     if (country && !row.countries.contains(*country)) continue;
@@ -159,7 +164,8 @@ std::string overview(const datasets::Catalog& catalog) {
   return fmt::format(
       "{} sites in {} locations, {} metros, {} countries, {} GPUs, {} price rows,\n"
       "{} models, {} step profiles, {} residency rows, {} hubs, {} links, {} measured "
-      "pairs\nSHA-256 {}\nEvery table was checked: keys, references, ranges, duplicates.\n",
+      "pairs\nSHA-256 {}\nEvery table was checked: keys, references, ranges, "
+      "duplicates.\n",
       catalog.sites.size(), catalog.locations.size(), catalog.metros.size(),
       catalog.countries.size(), catalog.gpus.size(), catalog.prices.size(),
       catalog.models.size(), catalog.profiles.size(), catalog.residency.size(),
@@ -185,8 +191,9 @@ void add_rtt(CLI::App& app, Session& session) {
       app.add_subcommand("rtt", "Where the milliseconds between two places go");
   command->add_option("from", options->from, "Site id, metro id or city")->required();
   command->add_option("to", options->to, "Site id, metro id or city")->required();
-  command->add_option("--cut", options->cuts,
-                      "chokepoint/NAME, cable/NAME, link/A-B or country/CC")
+  command
+      ->add_option("--cut", options->cuts,
+                   "chokepoint/NAME, cable/NAME, link/A-B or country/CC")
       ->allow_extra_args(false);
   command->add_option("--regime", options->regime, "public or backbone")
       ->check(CLI::IsMember({"public", "backbone"}))
@@ -199,7 +206,8 @@ void add_catalog(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("catalog", "What the program knows, with sources");
   command
-      ->add_option("what", options->what, "check, sites, offers, gpus, profiles or rules")
+      ->add_option("what", options->what,
+                   "check, sites, offers, gpus, profiles or rules")
       ->check(CLI::IsMember({"check", "sites", "offers", "gpus", "profiles", "rules"}))
       ->default_val("check");
   command->add_option("--gpu", options->gpu, "Only this GPU");
