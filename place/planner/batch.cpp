@@ -13,7 +13,7 @@ BatchFit fit_batch(const Question& question, std::size_t workload,
   const spec::Batch& batch = w.batch();
   const datasets::Gpu& gpu = question.catalog.gpus[offer.gpu];
   BatchFit fit;
-  if (!meets(w.requires_(), gpu, offer)) {
+  if (!meets(w.requirements(), gpu, offer)) {
     fit.why_not = "the hardware does not meet `requires`";
     return fit;
   }

@@ -125,7 +125,7 @@ std::vector<Draft> undominated(const Serving& serving, std::vector<Draft> drafts
 
 std::vector<Draft> drafts_for(const Question& question, const Serving& serving,
                               const std::vector<Offer>& offers, std::int64_t load) {
-  const auto& needs = question.workload(serving.workload).requires_();
+  const auto& needs = question.workload(serving.workload).requirements();
   std::vector<Draft> drafts;
   for (std::size_t o = 0; o < offers.size(); ++o) {
     if (!meets(needs, question.catalog.gpus[offers[o].gpu], offers[o])) continue;

@@ -40,11 +40,11 @@ std::int64_t scaled(std::int64_t picos, double ratio) {
 }
 
 std::set<datasets::GpuId> offered_gpus(const Question& question,
-                                       const spec::Requires& requires_) {
+                                       const spec::Requires& requirements) {
   std::set<datasets::GpuId> gpus;
   for (const scenarios::CandidateSite& site : question.candidates.sites) {
     for (const scenarios::Offer& offer : site.offers) {
-      if (meets(requires_, question.catalog.gpus[offer.gpu], offer)) {
+      if (meets(requirements, question.catalog.gpus[offer.gpu], offer)) {
         gpus.insert(offer.gpu);
       }
     }
@@ -209,7 +209,7 @@ std::vector<ServingOption> serving_options(const Question& question,
                                            std::size_t workload) {
   const spec::Workload& w = question.workload(workload);
   if (w.kind() == "batch") return {};
-  const auto gpus = offered_gpus(question, w.requires_());
+  const auto gpus = offered_gpus(question, w.requirements());
   return w.kind() == "llm" && !w.has_rate() ? model_options(question, w, gpus)
                                             : slot_options(question, w, gpus);
 }
