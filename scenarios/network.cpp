@@ -67,9 +67,12 @@ void read_measured(const spec::Measured& measured, const std::string& folder,
 geo::NetworkModel network_of(const Scenario& scenario,
                              const datasets::Catalog& catalog) {
   geo::NetworkTables tables = catalog.network;
-  for (const spec::Measured& measured : scenario.spec.network().measured()) {
-    read_measured(measured, scenario.folder, tables.measured);
+  // One's own measurements win over the catalog's: the first entry of a pair counts.
+  std::vector<geo::MeasuredRtt> measured;
+  for (const spec::Measured& file : scenario.spec.network().measured()) {
+    read_measured(file, scenario.folder, measured);
   }
+  tables.measured.insert(tables.measured.begin(), measured.begin(), measured.end());
   const std::vector<std::string> cuts(scenario.spec.network().cut().begin(),
                                       scenario.spec.network().cut().end());
   try {

@@ -26,6 +26,7 @@ class Assembler {
 
   plan::Plan assemble() {
     add_head();
+    add_populations();
     add_tables();
     add_sites();
     add_pools();
@@ -75,6 +76,24 @@ class Assembler {
     provenance.set_start("cold");
     provenance.set_scenario_hash(question_.scenario.hash);
     provenance.set_datasets_hash(question_.catalog.hash);
+  }
+
+  void add_populations() {
+    for (const Population& p : question_.demand.populations) {
+      plan::Population& row = *plan_.add_populations();
+      row.set_demand(question_.entry(p.entry).name());
+      row.set_workload(question_.workload(p.workload).name());
+      row.set_metro(p.metro);
+      row.set_country(p.endpoint.country.text());
+      row.set_region(question_.demand.regions[p.region].name);
+      row.set_lat(p.endpoint.at.lat);
+      row.set_lon(p.endpoint.at.lon);
+      row.set_users(p.users);
+      for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
+        row.add_load(p.load[block].count());
+        row.add_requests_month(p.requests_month[block]);
+      }
+    }
   }
 
   void add_tables() {

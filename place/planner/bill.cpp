@@ -212,7 +212,9 @@ class Biller {
     totals.set_gpus(gpus);
     totals.set_replicas(replicas);
     totals.set_users_asked(question_.demand.users_asked);
-    totals.set_users_served(question_.demand.users_served);
+    double served = question_.demand.users_served;
+    for (const plan::Unserved& row : plan_.unserved()) served -= row.users();
+    totals.set_users_served(served);
     for (const auto& [basis, amount] : spend_) {
       plan::SpendShare& share = *plan_.add_spend();
       share.set_basis(basis);

@@ -166,6 +166,20 @@ void keep_strictest(std::vector<sim::Objective>& into, const spec::Slo& slo) {
   }
 }
 
+/// No reach beyond this tells levels apart.
+Micros longest_rtt(const Question& question, std::size_t workload) {
+  Micros longest{1};
+  std::size_t row = 0;
+  for (const Population& p : question.demand.populations) {
+    const std::size_t d = row++;
+    if (p.workload != workload) continue;
+    for (std::size_t s = 0; s < question.rtts.columns(); ++s) {
+      longest = std::max(longest, question.rtts.at(d, s).rtt);
+    }
+  }
+  return longest;
+}
+
 LevelQuestion level_question(const Question& question, std::size_t workload) {
   LevelQuestion levels;
   double burstiest = 0;
@@ -179,6 +193,7 @@ LevelQuestion level_question(const Question& question, std::size_t workload) {
   }
   keep_strictest(levels.degraded, degraded_objectives(question.scenario));
   levels.trips = scenarios::connection_trips(question.workload(workload));
+  levels.longest_rtt = longest_rtt(question, workload);
   return levels;
 }
 

@@ -5,7 +5,7 @@
 
 #include "place/verify/facts.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Batch& batch,
                      datasets::GpuId gpu, std::int64_t shape_gpus) {
@@ -28,4 +28,4 @@ BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Batch& batch,
   return need;
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

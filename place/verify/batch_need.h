@@ -5,7 +5,7 @@
 #include "datasets/catalog.h"
 #include "scenarios/scenario.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// What a batch workload takes on one kind of GPU, rented in groups of `shape_gpus`.
 struct BatchNeed {
@@ -17,4 +17,4 @@ struct BatchNeed {
 BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Batch& batch,
                      datasets::GpuId gpu, std::int64_t shape_gpus);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -11,7 +11,7 @@
 
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -218,4 +218,4 @@ void check_assignments(const Facts& facts, Faults& faults) {
   check_loads(facts, faults);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -11,7 +11,7 @@
 #include "place/verify/checks.h"
 #include "place/verify/traffic.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -311,4 +311,4 @@ void check_bill(const Facts& facts, Faults& faults) {
   check_provider_share(facts, faults, bill);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -22,7 +22,7 @@
 #include "place/verify/checks.h"
 #include "place/verify/site_value.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateId;
@@ -288,4 +288,4 @@ void check_bound(const Facts& facts, Faults& faults) {
   BoundCheck(facts, faults).run();
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -13,7 +13,7 @@
 
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -337,4 +337,4 @@ void check_law(const Facts& facts, Faults& faults) {
   }
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

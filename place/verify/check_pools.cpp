@@ -11,7 +11,7 @@
 #include "place/verify/batch_need.h"
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -273,4 +273,4 @@ void check_pools(const Facts& facts, Faults& faults) {
   check_batch_served(facts, faults);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

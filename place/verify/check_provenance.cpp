@@ -9,7 +9,7 @@
 #include "place/plan_file/plan_file.h"
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 std::string serialised(const plan::Table& table) {
@@ -53,7 +53,7 @@ void check_population(const Facts& facts, Faults& faults, int index) {
 
 void check_provenance(const Facts& facts, Faults& faults) {
   const plan::Plan& plan = facts.plan;
-  faults.equal("format", plan.format(), kPlanFormat);
+  faults.equal("format", plan.format(), place::kPlanFormat);
   faults.equal("scenario", plan.scenario(), facts.scenario.spec.name());
   if (plan.scenario_normalised() != facts.scenario.normalised) {
     faults.add("scenario_normalised", "the plan answers another scenario");
@@ -104,4 +104,4 @@ void check_populations(const Facts& facts, Faults& faults) {
   }
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -8,7 +8,7 @@
 
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 /// `*` stands for any text, everything else for itself.
@@ -107,4 +107,4 @@ void check_sites(const Facts& facts, Faults& faults) {
   check_pins(facts, faults);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

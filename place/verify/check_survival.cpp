@@ -14,7 +14,7 @@
 #include "place/verify/checks.h"
 #include "place/verify/max_flow.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -205,4 +205,4 @@ void check_unserved(const Facts& facts, Faults& faults) {
   }
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

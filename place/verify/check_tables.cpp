@@ -17,7 +17,7 @@
 #include "place/verify/slow_reach.h"
 #include "place/verify/traffic.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::Population;
@@ -365,4 +365,4 @@ void check_tables(const Facts& facts, Faults& faults,
   note_what_rests_on_simulation(facts.plan, rests_on);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

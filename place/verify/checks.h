@@ -8,7 +8,7 @@
 #include "place/verify/facts.h"
 #include "place/verify/faults.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 // One function per chapter of a plan. Each recomputes its chapter from `facts` and
 // reports what differs; none relies on another having passed.
@@ -58,4 +58,4 @@ void check_bound(const Facts& facts, Faults& faults);
 void check_cells(const Facts& facts, Faults& faults);
 void check_law(const Facts& facts, Faults& faults);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

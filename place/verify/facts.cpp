@@ -10,7 +10,7 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateId;
@@ -280,4 +280,4 @@ EntryObjectives entry_objectives(const Facts& facts, std::size_t entry) {
           scenarios::degraded_objectives(facts.scenario)};
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -17,7 +17,7 @@
 #include "scenarios/residency.h"
 #include "scenarios/scenario.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// Anything wider than 64 bits: load times share, money times load.
 __extension__ using Wide = __int128;
@@ -103,4 +103,4 @@ struct EntryObjectives {
 };
 EntryObjectives entry_objectives(const Facts& facts, std::size_t entry);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -10,7 +10,7 @@
 
 #include "place/verify/verify.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// Collects what a plan claims wrongly. Every check says where, what and what instead.
 class Faults {
@@ -42,4 +42,4 @@ class Faults {
   std::vector<Fault> found_;
 };
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

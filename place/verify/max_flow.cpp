@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 void MaxFlow::add_arc(std::size_t from, std::size_t to, std::int64_t capacity) {
   arcs_.push_back({to, first_[from], capacity});
@@ -52,4 +52,4 @@ std::int64_t MaxFlow::run(std::size_t source, std::size_t sink) {
   return flow;
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

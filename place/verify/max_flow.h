@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// Largest flow from a source to a sink over arcs with integer capacities: Dinic's
 /// algorithm (Soviet Math. Dokl. 11, 1970), O(V^2 E), plain because it is run to check
@@ -36,4 +36,4 @@ class MaxFlow {
   std::vector<std::size_t> tried_;
 };
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -16,7 +16,7 @@
 
 #include "place/verify/batch_need.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -300,4 +300,4 @@ Wide site_value(const Facts& facts, const Traffic& traffic, const Prices& prices
   return SiteValue(facts, traffic, prices, curves, site).value();
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

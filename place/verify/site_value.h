@@ -7,7 +7,7 @@
 #include "place/verify/facts.h"
 #include "place/verify/traffic.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// One priced survival row of a certificate, ready for use.
 struct PricedRow {
@@ -46,4 +46,4 @@ Wide site_value(const Facts& facts, const Traffic& traffic, const Prices& prices
                 const std::vector<LevelCurve>& curves,
                 const scenarios::CandidateSite& site);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

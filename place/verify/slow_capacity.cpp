@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 constexpr std::size_t kEpochs = 8192;
@@ -154,4 +154,4 @@ double SlowQueue::carried_rate(double budget_s, double wait_share) const {
   return low;
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

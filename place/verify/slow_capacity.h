@@ -5,7 +5,7 @@
 
 #include "scenarios/demand.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// What a pool of equal replicas is, for the verifier's own queue model.
 struct SlowPool {
@@ -46,4 +46,4 @@ class SlowQueue {
   double full_ = 0;
 };
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

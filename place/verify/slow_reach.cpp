@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 /// P(trips * access + own <= x). As access grows the own time that is left shrinks, so
@@ -40,4 +40,4 @@ std::int64_t slow_reach_us(const geo::AtomicLaw& access, const GridLaw& own,
   return static_cast<std::int64_t>(std::floor(rtt_ns / 1e3));
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

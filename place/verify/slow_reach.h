@@ -5,7 +5,7 @@
 
 #include "geo/last_mile.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// Law of a level's own time as the plan gives it: `value_ns[i]` at probability
 /// `probability[i]`, both ascending; rounded up between the points.
@@ -21,4 +21,4 @@ struct GridLaw {
 std::int64_t slow_reach_us(const geo::AtomicLaw& access, const GridLaw& own,
                            std::int64_t trips, double left_ns, double needed);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

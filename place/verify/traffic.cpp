@@ -8,7 +8,7 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::kBlocks;
@@ -150,4 +150,4 @@ std::int64_t at_rate(std::int64_t bytes, std::int64_t usd_micro_per_gb) {
   return static_cast<std::int64_t>(Wide{bytes} * usd_micro_per_gb / kGb);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -7,7 +7,7 @@
 
 #include "place/verify/facts.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// Time on the wire of what a request sends up, and of what a service sends down, at
 /// the population's download rate; 0 where that is not known.
@@ -52,4 +52,4 @@ class Traffic {
 /// bytes at a rate, rounded down.
 std::int64_t at_rate(std::int64_t bytes, std::int64_t usd_micro_per_gb);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -8,7 +8,7 @@
 
 #include "place/verify/checks.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& checked) {
@@ -72,4 +72,4 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
   return result;
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

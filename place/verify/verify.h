@@ -7,7 +7,7 @@
 #include "place/plan.pb.h"
 #include "scenarios/scenario.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// One thing that a plan claims and that is not so.
 struct Fault {
@@ -26,4 +26,4 @@ struct Verification {
 Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
                     const datasets::Catalog& catalog);
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

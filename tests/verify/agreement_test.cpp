@@ -10,7 +10,7 @@
 #include "place/planner/tables.h"
 #include "place/verify/slow_capacity.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 TEST_SUITE("place/agreement") {
@@ -47,4 +47,4 @@ TEST_SUITE("place/agreement") {
 }
 
 }  // namespace
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -12,7 +12,7 @@ execute_process(COMMAND ${NM} -C --defined-only ${PROGRAM}
 if(failed)
   message(FATAL_ERROR "${NM} cannot read ${PROGRAM}")
 endif()
-if(NOT symbols MATCHES "isochrone::place::verify\\(")
+if(NOT symbols MATCHES "isochrone::verify::verify\\(")
   message(FATAL_ERROR "${PROGRAM} does not hold the verifier")
 endif()
 foreach(word "isochrone::sim::" "isochrone::place::solve\\(" "isochrone::place::evaluate_bound\\("

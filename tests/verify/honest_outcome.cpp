@@ -3,7 +3,7 @@
 #include "place/verify/facts.h"
 #include "tests/verify/honest_plan.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::Population;
@@ -78,4 +78,4 @@ void add_outcome(const Facts& facts, plan::Plan& plan) {
   add_law(facts, plan);
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

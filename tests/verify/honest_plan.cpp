@@ -17,7 +17,7 @@
 #include "place/verify/slow_reach.h"
 #include "place/verify/traffic.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 using scenarios::CandidateSite;
@@ -395,4 +395,4 @@ plan::Plan honest_plan() {
   return kPlan;
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

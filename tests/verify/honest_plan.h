@@ -4,7 +4,7 @@
 #include "place/plan.pb.h"
 #include "scenarios/scenario.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 
 /// The tables of the project.
 const datasets::Catalog& world();
@@ -26,4 +26,4 @@ void add_outcome(const Facts& facts, plan::Plan& plan);
 /// search, so that the verifier can be tested before and without a planner.
 plan::Plan honest_plan();
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

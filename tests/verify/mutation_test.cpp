@@ -18,7 +18,7 @@
 #include "place/verify/checks.h"
 #include "tests/verify/honest_plan.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 namespace pb = google::protobuf;
@@ -260,4 +260,4 @@ TEST_SUITE("place/mutation") {
 }
 
 }  // namespace
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

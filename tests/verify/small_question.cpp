@@ -1,6 +1,6 @@
 #include "tests/verify/honest_plan.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 constexpr const char* kQuestion = R"(
@@ -63,4 +63,4 @@ scenarios::Scenario small_question() {
   return scenarios::parse_scenario(kQuestion, "three-cities.yaml", ".", world());
 }
 
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -17,7 +17,7 @@
 #include "place/verify/traffic.h"
 #include "tests/verify/honest_plan.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 TEST_SUITE("place/max_flow") {
@@ -229,4 +229,4 @@ TEST_SUITE("place/bound") {
 }
 
 }  // namespace
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -8,7 +8,7 @@
 
 #include "tests/verify/honest_plan.h"
 
-namespace isochrone::place {
+namespace isochrone::verify {
 namespace {
 
 std::string faults_of(const plan::Plan& plan) {
@@ -113,4 +113,4 @@ TEST_SUITE("place/verify") {
 }
 
 }  // namespace
-}  // namespace isochrone::place
+}  // namespace isochrone::verify

@@ -30,9 +30,9 @@ void run_plan(const PlanOptions& options, Session& session) {
   settings.progress = [&](std::string_view line) { session.log(line); };
   place::Planned planned = place::make_plan(scenario, session.catalog(), settings);
   const bool has_plan = planned.plan.pools_size() > 0;
-  place::Verification checked;
+  verify::Verification checked;
   if (has_plan) {
-    checked = place::verify(planned.plan, scenario, session.catalog());
+    checked = verify::verify(planned.plan, scenario, session.catalog());
     place::write_plan(planned.plan, options.output);
   }
   print(place::show_plan(planned.plan));
@@ -45,7 +45,7 @@ void run_plan(const PlanOptions& options, Session& session) {
 
 }  // namespace
 
-int exit_code(const place::Planned& planned, const place::Verification& checked) {
+int exit_code(const place::Planned& planned, const verify::Verification& checked) {
   if (!checked.faults.empty()) return kVerificationFailed;
   switch (planned.ending) {
     case place::Ending::kInfeasible:
@@ -68,7 +68,7 @@ bool all_met(const plan::Plan& plan) {
          });
 }
 
-std::string verification_text(const place::Verification& checked) {
+std::string verification_text(const verify::Verification& checked) {
   std::string text;
   if (checked.faults.empty()) {
     text = fmt::format("\nverified: {}\n", fmt::join(checked.checked, ", "));
@@ -77,7 +77,7 @@ std::string verification_text(const place::Verification& checked) {
     return text;
   }
   text = fmt::format("\nVERIFICATION FAILED, {} faults:\n", checked.faults.size());
-  for (const place::Fault& fault : checked.faults) {
+  for (const verify::Fault& fault : checked.faults) {
     text += fmt::format("  {}: {}\n", fault.where, fault.message);
   }
   return text;

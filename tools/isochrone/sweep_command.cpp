@@ -64,10 +64,10 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
     place::PlannerSettings how;
     how.interrupted = interrupted;
     const place::Planned planned = place::make_plan(scenario, catalog, how);
-    place::Verification checked;
+    verify::Verification checked;
     row.ending = planned.plan.status();
     if (planned.plan.pools_size() > 0) {
-      checked = place::verify(planned.plan, scenario, catalog);
+      checked = verify::verify(planned.plan, scenario, catalog);
       place::write_plan(planned.plan, folder + "/" + plan_name(point));
       const plan::Totals& totals = planned.plan.totals();
       row.cells = fmt::format(
