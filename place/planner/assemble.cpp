@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "place/planner/best_effort.h"
 
 namespace isochrone::place {
 namespace {
@@ -79,8 +80,10 @@ class Assembler {
   }
 
   void add_populations() {
+    std::size_t next = 0;
     for (const Population& p : question_.demand.populations) {
       plan::Population& row = *plan_.add_populations();
+      row.set_best_effort(built_.best_effort[next++]);
       row.set_demand(question_.entry(p.entry).name());
       row.set_workload(question_.workload(p.workload).name());
       row.set_metro(p.metro);
@@ -275,8 +278,14 @@ class Assembler {
     row.set_rtt_basis(rtt.basis == geo::RttBasis::kMeasured    ? "measured"
                       : rtt.basis == geo::RttBasis::kSatellite ? "satellite"
                                                                : "modelled");
-    row.set_reach_us(reached(serving.reach[meaning.level], key));
-    row.set_degraded_reach_us(reached(serving.degraded_reach[meaning.level], key));
+    if (built_.best_effort[d]) {
+      const Micros reach = best_effort_reach(question_, d);
+      row.set_reach_us(reach.count());
+      row.set_degraded_reach_us(reach.count());
+    } else {
+      row.set_reach_us(reached(serving.reach[meaning.level], key));
+      row.set_degraded_reach_us(reached(serving.degraded_reach[meaning.level], key));
+    }
     for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
       const std::int64_t share = flow.ppb[block];
       row.add_share_ppb(static_cast<std::uint32_t>(share));
@@ -426,10 +435,29 @@ class Assembler {
       plan_.add_assumptions(
           fmt::format("{} sites are no candidates: {}", sites, reason));
     }
+    add_best_effort_note();
     for (const Diagnostic& warning : question_.scenario.warnings) {
       plan_.add_warnings(fmt::format("{}:{}: {}", warning.position.file,
                                      warning.position.line, warning.message));
     }
+  }
+
+  void add_best_effort_note() {
+    std::vector<std::string> names;
+    double users = 0;
+    for (std::size_t d = 0; d < built_.best_effort.size(); ++d) {
+      if (!built_.best_effort[d]) continue;
+      const Population& p = population(d);
+      names.push_back(
+          fmt::format("{}, {}", p.endpoint.name, p.endpoint.country.text()));
+      users += p.users;
+    }
+    if (names.empty()) return;
+    plan_.add_warnings(
+        fmt::format("{:.0f} users are beyond the reach of every site and are served by "
+                    "best effort, "
+                    "counted as missed in their regions: {}",
+                    users, fmt::join(names, "; ")));
   }
 
   const Question& question_;

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "place/planner/best_effort.h"
 #include "place/planner/egress.h"
 #include "scenarios/network.h"
 #include "scenarios/traffic.h"
@@ -162,6 +163,7 @@ class Builder {
     add_demands();
     add_limits();
     allow_by_law();
+    add_best_effort();
     draft_all();
     const std::size_t sites = question_.candidates.sites.size();
     for (std::size_t s = 0; s < sites; ++s) add_site(s);
@@ -247,7 +249,6 @@ class Builder {
   }
 
   void allow_by_law() {
-    built_.residency_blocked.assign(question_.demand.populations.size(), 0);
     for (const Population& p : question_.demand.populations) {
       for (const CandidateSite& site : question_.candidates.sites) {
         const std::tuple key(p.endpoint.country, p.workload, site.endpoint.country);
@@ -258,6 +259,15 @@ class Builder {
                   .allowed;
         }
       }
+    }
+  }
+
+  void add_best_effort() {
+    built_.best_effort = best_effort(question_, servings_);
+    best_effort_reach_.assign(built_.best_effort.size(), Micros{-1});
+    for (std::size_t d = 0; d < built_.best_effort.size(); ++d) {
+      if (built_.best_effort[d])
+        best_effort_reach_[d] = best_effort_reach(question_, d);
     }
   }
 
@@ -342,7 +352,10 @@ class Builder {
       const Population& p = question_.demand.populations[population(d)];
       if (p.workload != servings_[w].workload) continue;
       const auto it = reached.find({p.entry, p.endpoint.country});
-      if (it == reached.end() || question_.rtts.at(d, s).rtt > it->second) continue;
+      const Micros reach = built_.best_effort[d] ? best_effort_reach_[d]
+                           : it != reached.end() ? it->second
+                                                 : Micros{-1};
+      if (question_.rtts.at(d, s).rtt > reach) continue;
       if (!allowed_.at({p.endpoint.country, p.workload, site.endpoint.country}))
         continue;
       set_bit(bits, d);
@@ -400,19 +413,20 @@ class Builder {
     }
   }
 
-  /// Linear from below: requests * bytes at the lowest paid rate; what the free tier
-  /// saves is a negative premium of the provider.
+  /// Linear from below: bytes at the lowest paid rate; what the free tier saves is a
+  /// negative premium of the provider. Bytes are counted in proportion to the load, at
+  /// the lowest ratio of the block, so that all users of a site cost the same per
+  /// request and a block is sorted once for all sites; what this leaves out is part of
+  /// the gap.
   void add_traffic(std::size_t s, Site& row) {
     const CandidateSite& site = question_.candidates.sites[candidate(s)];
     const std::int64_t rate = lowest_paid_rate(site.egress, most_bytes());
     if (rate == 0) return;
     row.traffic_cost.assign(scenarios::kBlocks, std::vector<std::int64_t>(
                                                     built_.instance.demands.size(), 0));
-    for (std::size_t d = 0; d < question_.demand.populations.size(); ++d) {
-      const Population& p = question_.demand.populations[population(d)];
-      for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
-        row.traffic_cost[block][d] =
-            at_rate(p.requests_month[block] * bytes_[p.workload], rate).count();
+    for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
+      for (std::size_t d = 0; d < question_.demand.populations.size(); ++d) {
+        row.traffic_cost[block][d] = at_rate(least_bytes()[block][d], rate).count();
       }
     }
     std::int64_t& allowance = allowance_[row.group];
@@ -422,6 +436,37 @@ class Builder {
           more - allowance;
       allowance = more;
     }
+  }
+
+  const std::vector<std::vector<std::int64_t>>& least_bytes() {
+    if (!least_bytes_.empty()) return least_bytes_;
+    __extension__ using Wide = __int128;
+    const auto bytes = [&](const Population& p, std::size_t block) {
+      return p.requests_month[block] * bytes_[p.workload];
+    };
+    for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
+      std::map<std::size_t, const Population*> lowest;  // by workload
+      for (const Population& p : question_.demand.populations) {
+        if (p.load[block].count() == 0) continue;
+        const auto [it, fresh] = lowest.try_emplace(p.workload, &p);
+        const Population& q = *it->second;
+        if (static_cast<Wide>(bytes(p, block)) * q.load[block].count() <
+            static_cast<Wide>(bytes(q, block)) * p.load[block].count()) {
+          it->second = &p;
+        }
+      }
+      std::vector<std::int64_t>& row = least_bytes_.emplace_back();
+      for (const Population& p : question_.demand.populations) {
+        const auto it = lowest.find(p.workload);
+        row.push_back(
+            it == lowest.end()
+                ? 0
+                : static_cast<std::int64_t>(static_cast<Wide>(p.load[block].count()) *
+                                            bytes(*it->second, block) /
+                                            it->second->load[block].count()));
+      }
+    }
+    return least_bytes_;
   }
 
   std::int64_t most_bytes() {
@@ -449,7 +494,9 @@ class Builder {
   std::vector<std::vector<Draft>> drafts_;
   std::map<datasets::GpuId, int> stock_row_;
   std::map<int, std::int64_t> allowance_;
+  std::vector<Micros> best_effort_reach_;
   std::vector<std::int64_t> bytes_;
+  std::vector<std::vector<std::int64_t>> least_bytes_;
   std::int64_t most_bytes_ = 0;
 };
 

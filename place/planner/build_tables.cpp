@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/parallel.h"
@@ -181,21 +183,42 @@ bool no_shorter(const Weighed& a, const Weighed& b) {
 bool surely_better(const Weighed& a, const Weighed& b) {
   return a.level.max_num_seqs >= b.level.max_num_seqs &&
          full_rate(a.level) >= full_rate(b.level) &&
+         a.level.wait_share >= b.level.wait_share &&
          a.level.wait_budget_ms >= b.level.wait_budget_ms &&
          a.level.degraded_wait_budget_ms >= b.level.degraded_wait_budget_ms &&
          no_shorter(a, b);
 }
 
+/// Waiting budgets that are neither negligible beside the tightest TTFT or E2E limit
+/// nor more than half of it; the smallest where none is left.
+std::vector<double> budgets_worth_trying(std::span<const sim::Objective> objectives) {
+  double limit_ms = std::numeric_limits<double>::max();
+  for (const sim::Objective& objective : objectives) {
+    if (objective.metric == Metric::kTpot) continue;
+    limit_ms = std::min(limit_ms, static_cast<double>(objective.limit.count()) / 1e6);
+  }
+  std::vector<double> budgets;
+  for (const double budget : kWaitBudgetsMs) {
+    if (budget >= limit_ms / 40 && budget <= limit_ms / 2) budgets.push_back(budget);
+  }
+  if (budgets.empty()) budgets.push_back(*std::begin(kWaitBudgetsMs));
+  return budgets;
+}
+
 /// Adds the levels of one depth that leave a reach, without capacity.
 void add_depth(std::vector<Weighed>& levels, LevelTable level,
                const ServingOption& option, const LevelQuestion& question) {
-  for (const double budget : kWaitBudgetsMs) {
-    level.wait_budget_ms = budget;
-    auto far = reaches(level, option, question.objectives, false, question);
-    if (std::ranges::max(far) < 0) break;
-    choose_degraded_budget(level, option, question);
-    auto degraded_far = reaches(level, option, question.degraded, true, question);
-    levels.push_back({level, std::move(far), std::move(degraded_far)});
+  const double share = wait_share(question.objectives);
+  for (const double part : kWaitShareParts) {
+    level.wait_share = share * part;
+    for (const double budget : budgets_worth_trying(question.objectives)) {
+      level.wait_budget_ms = budget;
+      auto far = reaches(level, option, question.objectives, false, question);
+      if (std::ranges::max(far) < 0) break;
+      choose_degraded_budget(level, option, question);
+      auto degraded_far = reaches(level, option, question.degraded, true, question);
+      levels.push_back({level, std::move(far), std::move(degraded_far)});
+    }
   }
 }
 
@@ -207,7 +230,6 @@ std::vector<Weighed> promising_levels(std::size_t option_index,
                                       const LevelQuestion& question) {
   LevelTable level;
   level.option = option_index;
-  level.wait_share = wait_share(question.objectives);
   level.correction.assign(std::size(kSupport), 1);
   std::vector<Weighed> all;
   for (const Measured& one : measured) {
@@ -260,7 +282,7 @@ std::vector<LevelTable> without_dominated(std::vector<Weighed> levels) {
     }
   }
   std::ranges::sort(kept, {}, [](const Weighed& k) {
-    return std::pair(k.level.max_num_seqs, k.level.wait_budget_ms);
+    return std::tuple(k.level.max_num_seqs, k.level.wait_budget_ms, k.level.wait_share);
   });
   std::vector<LevelTable> result;
   for (Weighed& one : kept) result.push_back(std::move(one.level));

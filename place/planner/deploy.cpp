@@ -12,6 +12,7 @@
 #include <lemon/smart_graph.h>
 
 #include "place/planner/assemble.h"
+#include "place/planner/best_effort.h"
 #include "scenarios/network.h"
 #include "scenarios/traffic.h"
 
@@ -196,6 +197,10 @@ class Drills {
     return -1;
   }
 
+  bool best_effort(std::size_t d) const {
+    return plan_.populations(static_cast<int>(d)).best_effort();
+  }
+
   void gather_clients() {
     std::map<const Population*, std::map<std::uint32_t, std::uint32_t>> usual;
     for (const plan::Assignment& a : plan_.assignments()) {
@@ -225,7 +230,10 @@ class Drills {
     const auto& sites = question_.candidates.sites.items();
     const auto column = static_cast<std::size_t>(&site - sites.data());
     const std::int64_t rtt = question_.rtts.at(d, column).rtt.count();
-    if (rtt > degraded_reach(pool, p)) return;
+    if (rtt > (best_effort(d) ? best_effort_reach(question_, d).count()
+                              : degraded_reach(pool, p))) {
+      return;
+    }
     if (!question_.residency
              .verdict(p.endpoint.country, p.workload, site.endpoint.country)
              .allowed) {

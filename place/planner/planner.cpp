@@ -81,6 +81,16 @@ class Planner {
 
   void solve_once() {
     built_ = build_instance(question_, servings_);
+    std::size_t options = 0;
+    std::size_t sizes = 0;
+    std::size_t classes = 0;
+    for (const Site& site : built_.instance.sites) {
+      options += site.options.size();
+      classes += site.reach.size();
+      for (const Option& option : site.options) sizes += option.cost.size();
+    }
+    say(fmt::format("{} options of {} sizes at {} sites, {} reach classes", options, sizes,
+                    built_.instance.sites.size(), classes));
     const Work work = work_of(scenario_);
     Effort effort;
     const spec::Optimize& optimize = scenario_.spec.optimize();

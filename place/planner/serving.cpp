@@ -174,7 +174,9 @@ Micros longest_rtt(const Question& question, std::size_t workload) {
     const std::size_t d = row++;
     if (p.workload != workload) continue;
     for (std::size_t s = 0; s < question.rtts.columns(); ++s) {
-      longest = std::max(longest, question.rtts.at(d, s).rtt);
+      // Satellites are beyond every objective and would keep every level apart.
+      const geo::RttEntry& rtt = question.rtts.at(d, s);
+      if (rtt.basis != geo::RttBasis::kSatellite) longest = std::max(longest, rtt.rtt);
     }
   }
   return longest;

@@ -20,6 +20,10 @@ namespace isochrone::place {
 inline constexpr std::int64_t kBatchDepths[] = {1,  2,  3,  4,  6,  8,   12,  16,
                                                 24, 32, 48, 64, 96, 128, 192, 256};
 inline constexpr double kWaitBudgetsMs[] = {1, 5, 20, 80, 320};
+/// How much of the misses that an objective allows may come from waiting beyond the
+/// budget: these parts of 0.8 * (1 - p). A small part costs capacity and leaves room
+/// for users whose last mile has a long tail.
+inline constexpr double kWaitShareParts[] = {1, 0.5, 0.125};
 /// Replica counts where capacity is computed. Between them, in exact integers rounded
 /// down: first A(n_i) is raised to floor(A(n_{i-1}) * n_i / n_{i-1}), so that capacity
 /// per replica never falls; then capacity / n is linear in n; beyond the last it stays.
@@ -57,7 +61,7 @@ struct LevelTable {
   std::int64_t max_num_seqs = 1;
   double wait_budget_ms = 0;
   double degraded_wait_budget_ms = 0;
-  double wait_share = 0;  ///< epsilon = 0.8 * (1 - p)
+  double wait_share = 0;  ///< epsilon = 0.8 * (1 - p) * one of kWaitShareParts
   double degraded_wait_share = 0;
   sim::ServiceLaw law;
   std::vector<double> occupancy;            ///< grid of b per replica

@@ -27,7 +27,8 @@ struct FileOptions {
 void run_verify(const FileOptions& options, Session& session) {
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   const plan::Plan plan = place::read_plan(options.plan);
-  const verify::Verification checked = verify::verify(plan, scenario, session.catalog());
+  const verify::Verification checked =
+      verify::verify(plan, scenario, session.catalog());
   print(verification_text(checked));
   session.exit = checked.faults.empty() ? kDone : kVerificationFailed;
 }
