@@ -23,7 +23,7 @@ using Metric = sim::Objective::Metric;
 using Objectives = std::span<const sim::Objective>;
 
 constexpr double kMaxPreempted = 0.01;
-constexpr double kReachToleranceUs = 1000;
+constexpr double kReachToleranceUs = 10'000;
 constexpr double kDefaultWaitShare = 0.04;
 
 /// One option at one depth: law and residence of a replica that is always full.
