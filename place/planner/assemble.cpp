@@ -281,7 +281,7 @@ class Assembler {
     if (built_.best_effort[d]) {
       const Micros reach = best_effort_reach(question_, d);
       row.set_reach_us(reach.count());
-      row.set_degraded_reach_us(reach.count());
+      row.set_degraded_reach_us(kUnlimitedReach.count());
     } else {
       row.set_reach_us(reached(serving.reach[meaning.level], key));
       row.set_degraded_reach_us(reached(serving.degraded_reach[meaning.level], key));

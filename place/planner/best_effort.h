@@ -24,7 +24,7 @@ std::vector<bool> best_effort(const Question& question,
                               const std::vector<Serving>& servings);
 
 /// RTT up to which a population served by best effort may be sent: the nearest lawful
-/// candidate and kBestEffortDetour.
+/// candidate and kBestEffortDetour. During a loss any lawful site will do.
 Micros best_effort_reach(const Question& question, std::size_t population);
 
 }  // namespace isochrone::place

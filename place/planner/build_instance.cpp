@@ -345,14 +345,16 @@ class Builder {
     }
   }
 
-  Bits admitted(std::size_t s, std::size_t w, const Serving::Reached& reached) const {
+  Bits admitted(std::size_t s, std::size_t w, const Serving::Reached& reached,
+                bool degraded) const {
     const CandidateSite& site = question_.candidates.sites[candidate(s)];
     Bits bits((built_.instance.demands.size() + 63) / 64, 0);
     for (std::size_t d = 0; d < question_.demand.populations.size(); ++d) {
       const Population& p = question_.demand.populations[population(d)];
       if (p.workload != servings_[w].workload) continue;
       const auto it = reached.find({p.entry, p.endpoint.country});
-      const Micros reach = built_.best_effort[d] ? best_effort_reach_[d]
+      const Micros reach = built_.best_effort[d]
+                               ? (degraded ? kUnlimitedReach : best_effort_reach_[d])
                            : it != reached.end() ? it->second
                                                  : Micros{-1};
       if (question_.rtts.at(d, s).rtt > reach) continue;
@@ -373,13 +375,13 @@ class Builder {
   void add_option(std::size_t s, std::size_t w, const Draft& draft, Site& row,
                   std::map<Bits, int>& classes) {
     const Serving& serving = servings_[w];
-    Bits normal = admitted(s, w, serving.reach[draft.level]);
+    Bits normal = admitted(s, w, serving.reach[draft.level], false);
     if (std::ranges::all_of(normal, [](std::uint64_t word) { return word == 0; }))
       return;
     Option option = draft.option;
     option.reach_class = class_of(std::move(normal), row, classes);
-    option.degraded_class =
-        class_of(admitted(s, w, serving.degraded_reach[draft.level]), row, classes);
+    option.degraded_class = class_of(
+        admitted(s, w, serving.degraded_reach[draft.level], true), row, classes);
     const Offer& offer = question_.candidates.sites[candidate(s)].offers[draft.offer];
     option.stock_row = stock_row_.at(offer.gpu);
     option.label = built_.meaning.size();

@@ -23,7 +23,7 @@ using Metric = sim::Objective::Metric;
 using Objectives = std::span<const sim::Objective>;
 
 constexpr double kMaxPreempted = 0.01;
-constexpr double kReachToleranceUs = 10'000;
+constexpr double kReachToleranceUs = 20'000;
 constexpr double kDefaultWaitShare = 0.04;
 
 /// One option at one depth: law and residence of a replica that is always full.
@@ -268,6 +268,12 @@ bool dominates(const Weighed& a, const Weighed& b) {
   return no_shorter(a, b);
 }
 
+/// A replica alone that may be busy for less than 2 % of its time serves nobody, and
+/// its capacity is beyond what the grid of rates resolves.
+bool worth_offering(const Weighed& one) {
+  return to_rps(one.level.capacity.front()) >= 0.02 * full_rate(one.level);
+}
+
 /// A level falls if one that is kept dominates it. Those of the largest capacity are
 /// looked at first, so that the tolerance never lets two levels drop each other.
 std::vector<LevelTable> without_dominated(std::vector<Weighed> levels) {
@@ -276,8 +282,9 @@ std::vector<LevelTable> without_dominated(std::vector<Weighed> levels) {
   });
   std::vector<Weighed> kept;
   for (Weighed& one : levels) {
-    if (std::ranges::none_of(kept,
-                             [&](const Weighed& k) { return dominates(k, one); })) {
+    if (worth_offering(one) && std::ranges::none_of(kept, [&](const Weighed& k) {
+          return dominates(k, one);
+        })) {
       kept.push_back(std::move(one));
     }
   }

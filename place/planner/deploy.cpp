@@ -230,10 +230,7 @@ class Drills {
     const auto& sites = question_.candidates.sites.items();
     const auto column = static_cast<std::size_t>(&site - sites.data());
     const std::int64_t rtt = question_.rtts.at(d, column).rtt.count();
-    if (rtt > (best_effort(d) ? best_effort_reach(question_, d).count()
-                              : degraded_reach(pool, p))) {
-      return;
-    }
+    if (!best_effort(d) && rtt > degraded_reach(pool, p)) return;
     if (!question_.residency
              .verdict(p.endpoint.country, p.workload, site.endpoint.country)
              .allowed) {
@@ -393,8 +390,8 @@ void live_through(const Question& question, plan::Plan& plan) {
       wish.has_max_requests() ? wish.max_requests() : scenarios::kDefaultMaxRequests;
   const bool drills = !wish.has_drills() || wish.drills();
   const auto losses = drills ? loss_drills(question, plan) : std::vector<LossDrill>{};
-  // A quarter of the requests for the drills, the rest for the ordinary day.
-  settings.max_requests = losses.empty() ? limit : limit - limit / 4;
+  // A drill may use a quarter of the requests of the day; cells that are shown use less.
+  settings.max_requests = limit;
   plan.clear_cells();
   plan.clear_drills();
   const sim::SimulationResult day = simulate(deploy(question, plan), settings);
@@ -407,8 +404,7 @@ void live_through(const Question& question, plan::Plan& plan) {
     row.set_load(loss.load);
     row.set_surviving_capacity(loss.surviving_capacity);
     row.set_residency_kept(true);  // routes leave out every forbidden pool
-    settings.max_requests =
-        std::max<std::int64_t>(1000, limit / 4 / std::ssize(losses));
+    settings.max_requests = std::max<std::int64_t>(1000, limit / 4);
     settings.stream_name = "drill " + loss.element;
     const sim::SimulationResult lived = simulate(loss.deployment, settings);
     write_cells(question, lived, *row.mutable_cells());

@@ -33,9 +33,9 @@ struct Work {
 
 Work work_of(const scenarios::Scenario& scenario) {
   const std::string& wish = scenario.spec.optimize().work();
-  if (wish == "quick") return {200, 5'000};
+  if (wish == "quick") return {150, 3'000};
   if (wish == "thorough") return {3000, 200'000};
-  return {600, 20'000};
+  return {300, 8'000};
 }
 
 class Planner {
@@ -51,17 +51,13 @@ class Planner {
                     question_.demand.populations.size(),
                     question_.candidates.sites.size()));
     make_servings();
-    solve_once();
-    for (int round = 0; round < kCorrections && solved(); ++round) {
-      if (!correct_tables()) break;
-      solve_once();
-    }
+    // Which tables matter shows soon: the full effort is kept for the corrected ones.
+    solve_once(Pass::kScout);
+    if (solved() && correct_tables()) solve_once(Pass::kFull);
     return conclude();
   }
 
  private:
-  static constexpr int kCorrections = 3;
-
   void say(const std::string& line) const {
     if (settings_.progress) settings_.progress(line);
   }
@@ -79,7 +75,9 @@ class Planner {
     }
   }
 
-  void solve_once() {
+  enum class Pass { kScout, kFull };
+
+  void solve_once(Pass pass) {
     built_ = build_instance(question_, servings_);
     std::size_t options = 0;
     std::size_t sizes = 0;
@@ -89,8 +87,8 @@ class Planner {
       classes += site.reach.size();
       for (const Option& option : site.options) sizes += option.cost.size();
     }
-    say(fmt::format("{} options of {} sizes at {} sites, {} reach classes", options, sizes,
-                    built_.instance.sites.size(), classes));
+    say(fmt::format("{} options of {} sizes at {} sites, {} reach classes", options,
+                    sizes, built_.instance.sites.size(), classes));
     const Work work = work_of(scenario_);
     Effort effort;
     const spec::Optimize& optimize = scenario_.spec.optimize();
@@ -98,8 +96,8 @@ class Planner {
         settings_.gap_pct.value_or(optimize.has_gap_pct() ? optimize.gap_pct()
                                                           : scenarios::kDefaultGapPct) /
         100;
-    effort.dual_steps = work.dual_steps;
-    effort.moves = work.moves;
+    effort.dual_steps = pass == Pass::kFull ? work.dual_steps : work.dual_steps / 4;
+    effort.moves = pass == Pass::kFull ? work.moves : work.moves / 8;
     effort.seed = scenarios::seed(scenario_);
     effort.time_limit_s = settings_.time_limit_s;
     effort.interrupted = settings_.interrupted;

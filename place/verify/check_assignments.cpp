@@ -91,6 +91,15 @@ class AssignmentCheck {
     const plan::Table* table = facts_.table(pool);
     if (table == nullptr || pool.profile() == "batch") return;
     const plan::Reach* reach = reach_of(*table, assigned_);
+    const auto id = facts_.population(assigned_.demand(), assigned_.metro());
+    const std::int64_t best_effort = id ? facts_.best_effort_us(*id) : -1;
+    if (best_effort >= 0) {
+      faults_.equal(at("reach_us"), assigned_.reach_us(), best_effort);
+      faults_.equal(at("degraded_reach_us"), assigned_.degraded_reach_us(),
+                    kAnywhereUs);
+      check_within_reach();
+      return;
+    }
     if (reach == nullptr) {
       faults_.add(at("reach_us"),
                   fmt::format("its table reaches nobody of \"{}\" in {}",
@@ -100,6 +109,10 @@ class AssignmentCheck {
     faults_.equal(at("reach_us"), assigned_.reach_us(), reach->rtt_us());
     faults_.equal(at("degraded_reach_us"), assigned_.degraded_reach_us(),
                   reach->degraded_rtt_us());
+    check_within_reach();
+  }
+
+  void check_within_reach() {
     if (assigned_.rtt_us() > assigned_.reach_us()) {
       faults_.add(at("rtt_us"), fmt::format("{} us, beyond the reach of {} us",
                                             assigned_.rtt_us(), assigned_.reach_us()));

@@ -21,9 +21,6 @@ using scenarios::kBlocks;
 using scenarios::Population;
 using scenarios::PopulationId;
 
-/// Values come from histograms whose cells are up to 2 % wide.
-constexpr double kHistogramSlack = 0.02;
-
 std::string name_of(const spec::Objective& objective) {
   return fmt::format("{}_p{:g}_ms", objective.metric(), objective.percentile());
 }
@@ -68,10 +65,15 @@ void check_cell(Faults& faults, const std::string& where, const plan::Cell& cell
                fmt::format("{} <= {} <= {} does not hold", cell.low(), cell.attained(),
                            cell.high()));
   }
-  const std::string verdict = cell.low() >= p   ? "met"
-                              : cell.high() < p ? "missed"
-                                                : "not shown";
-  faults.equal(where + ".verdict", cell.verdict(), verdict);
+  // "not shown" is always honest: too few windows show nothing, whatever their limits.
+  const bool holds = cell.verdict() == "met"      ? cell.low() >= p
+                     : cell.verdict() == "missed" ? cell.high() < p
+                                                  : cell.verdict() == "not shown";
+  if (!holds) {
+    faults.add(where + ".verdict",
+               fmt::format("\"{}\" with limits {} to {} does not hold for {}",
+                           cell.verdict(), cell.low(), cell.high(), p));
+  }
   if (cell.unfinished() > cell.requests()) {
     faults.add(where + ".unfinished", "more than there were requests");
   } else if (cell.requests() > 0) {
@@ -81,15 +83,11 @@ void check_cell(Faults& faults, const std::string& where, const plan::Cell& cell
       faults.add(where + ".attained", "requests that did not finish count as missed");
     }
   }
-  const bool far_within =
-      cell.at_percentile_ms() < cell.limit_ms() * (1 - kHistogramSlack);
-  const bool far_beyond =
-      cell.at_percentile_ms() > cell.limit_ms() * (1 + kHistogramSlack);
-  if ((far_within && cell.attained() < p - 1e-9) ||
-      (far_beyond && cell.attained() >= p)) {
+  // The value at the percentile is raw while `attained` is steadied by a control:
+  // beside the limit they may disagree, so only its sign is checked.
+  if (!(cell.at_percentile_ms() >= 0)) {
     faults.add(where + ".at_percentile_ms",
-               fmt::format("{} ms, where {} of the requests are within {} ms",
-                           cell.at_percentile_ms(), cell.attained(), cell.limit_ms()));
+               fmt::format("{} ms is no time", cell.at_percentile_ms()));
   }
   for (const plan::Cell::Part& part : cell.parts()) {
     if (part.ns() < 0 || part.name().empty()) {
@@ -265,6 +263,13 @@ std::map<std::pair<std::size_t, geo::CountryCode>, Place> places(const Facts& fa
       }
       const std::int64_t rtt = facts.rtt(PopulationId{i}, *site).rtt.count();
       const bool losses = !loss_element(facts.scenario, *site).empty();
+      const std::int64_t best_effort = facts.best_effort_us(PopulationId{i});
+      if (best_effort >= 0) {
+        if (losses || rtt <= best_effort) {
+          place.may_be_in.insert(site->endpoint.country.text());
+        }
+        continue;
+      }
       for (const plan::Reach& reach : table->reach()) {
         if (reach.demand() != facts.entry_name(population) ||
             reach.country() != population.endpoint.country.text()) {

@@ -40,6 +40,8 @@ void check_population(const Facts& facts, Faults& faults, int index) {
   faults.near(where + ".lon", claimed.lon(), should.endpoint.at.lon, 1e-9);
   faults.near(where + ".users", claimed.users(), should.users,
               1e-9 * std::max(1.0, should.users));
+  faults.equal(where + ".best_effort", claimed.best_effort(),
+               facts.best_effort_us(*id) >= 0);
   if (!std::ranges::equal(claimed.load(), should.load, {}, {}, &MicroRps::count)) {
     faults.add(where + ".load", "it is not the load that the scenario expands to");
   }

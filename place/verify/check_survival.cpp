@@ -102,11 +102,12 @@ class SurvivalCheck {
         continue;
       }
       const std::int64_t rtt = facts_.rtt(id, *site).rtt.count();
-      const bool near = std::ranges::any_of(table->reach(), [&](const plan::Reach& r) {
-        return r.demand() == facts_.entry_name(population) &&
-               r.country() == population.endpoint.country.text() &&
-               rtt <= r.degraded_rtt_us();
-      });
+      const bool near = facts_.best_effort_us(id) >= 0 ||
+                        std::ranges::any_of(table->reach(), [&](const plan::Reach& r) {
+                          return r.demand() == facts_.entry_name(population) &&
+                                 r.country() == population.endpoint.country.text() &&
+                                 rtt <= r.degraded_rtt_us();
+                        });
       if (near) within.push_back(static_cast<std::size_t>(p));
     }
     return within;

@@ -116,6 +116,7 @@ Facts::Facts(const plan::Plan& claimed, const scenarios::Scenario& question,
           [&](auto... words) { return rules.verdict(words...).allowed; }, key);
     }
   }
+  find_best_effort();
 }
 
 std::optional<PopulationId> Facts::population(const std::string& entry,

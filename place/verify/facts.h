@@ -19,6 +19,9 @@
 
 namespace isochrone::verify {
 
+/// Reach of what does not depend on distance: an hour.
+inline constexpr std::int64_t kAnywhereUs = 3'600'000'000;
+
 /// Anything wider than 64 bits: load times share, money times load.
 __extension__ using Wide = __int128;
 
@@ -57,10 +60,21 @@ struct Facts {
   /// Site of a plan's pool; nullptr if its index points nowhere or no candidate has its
   /// name.
   const scenarios::CandidateSite* site_of(const plan::Pool& pool) const;
+  /// RTT up to which users whom no level reaches may be sent by best effort: 150 ms
+  /// beyond the nearest lawful candidate. -1 if the population is not one of them: it
+  /// is only where the plan's tables reach nobody of its country from any lawful
+  /// candidate, the entry has no coverage below 1, and such users are at most a quarter
+  /// of the misses that the objectives allow, of their region's load, in every block.
+  /// During a loss any lawful site will do for them.
+  std::int64_t best_effort_us(scenarios::PopulationId population) const;
   const plan::Pool* pool(std::uint32_t index) const;
   const plan::Table* table(const plan::Pool& pool) const;
 
  private:
+  void find_best_effort();
+  bool within_some_reach(scenarios::PopulationId id) const;
+
+  std::vector<std::int64_t> best_effort_us_;
   std::map<std::pair<std::string, std::string>, scenarios::PopulationId> populations_;
   std::map<std::string, scenarios::CandidateId, std::less<>> candidates_;
   std::map<std::tuple<geo::CountryCode, std::size_t, geo::CountryCode>, bool> lawful_;

@@ -76,16 +76,19 @@ TEST_SUITE("place/build_tables") {
     CHECK(wait_share(std::vector{two[2]}) == doctest::Approx(0.04));
   }
 
-  TEST_CASE("a chat model gets levels of several depths that keep the pace") {
+  TEST_CASE(
+      "a chat model gets levels that keep the pace and spend a part of the misses") {
     const std::vector<ServingOption> options{large_model()};
 
     const auto levels = build_tables(options, chat(), 1);
 
     REQUIRE(levels.size() >= 3);
-    CHECK(levels.front().max_num_seqs < levels.back().max_num_seqs);
     for (const LevelTable& level : levels) {
       CHECK(meets_pace(level.law, chat().objectives));
-      CHECK(level.wait_share == doctest::Approx(0.04));
+      // 0.8 of the 5 % that may miss, whole or in a part of kWaitShareParts.
+      CHECK(std::ranges::any_of(kWaitShareParts, [&](double part) {
+        return level.wait_share == doctest::Approx(0.04 * part);
+      }));
       CHECK(level.occupancy.back() == static_cast<double>(level.max_num_seqs));
       CHECK(std::ranges::is_sorted(level.residence_s));
       CHECK(level.degraded_wait_budget_ms >= level.wait_budget_ms);
@@ -147,16 +150,18 @@ TEST_SUITE("place/build_tables") {
     const auto levels = build_tables(options, question, 1);
     int pairs = 0;
 
-    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-      const LevelTable& sooner = levels[i];
-      const LevelTable& later = levels[i + 1];
+    for (std::size_t i = 0; i < levels.size() * levels.size(); ++i) {
+      const LevelTable& sooner = levels[i / levels.size()];
+      const LevelTable& later = levels[i % levels.size()];
       if (sooner.max_num_seqs != later.max_num_seqs) continue;
+      if (sooner.wait_share != later.wait_share) continue;
+      if (sooner.wait_budget_ms >= later.wait_budget_ms) continue;
       ++pairs;
       CHECK(later.carries(8) > sooner.carries(8));
       CHECK(reach(later, options[0], question.objectives, false, at_once, 1, 0s) <
             reach(sooner, options[0], question.objectives, false, at_once, 1, 0s));
     }
-    CHECK(pairs >= 4);
+    CHECK(pairs >= 1);
   }
 
   // 9 ms less 2 ms of service: budgets of 1 and 5 ms leave 6 and 2 ms of round trip.

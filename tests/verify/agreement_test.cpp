@@ -26,8 +26,8 @@ TEST_SUITE("place/agreement") {
           const std::vector<double> residence{4, 4 + 0.05 * static_cast<double>(slots)};
           for (const std::int64_t n : {1, 4, 32}) {
             for (const double budget_s : {0.005, 0.32}) {
-              const double fast = to_rps(carried_load(occupancy, residence, slots, n,
-                                                      budget_s, 0.04, modulation));
+              const double fast = to_rps(place::carried_load(
+                  occupancy, residence, slots, n, budget_s, 0.04, modulation));
               const SlowQueue queue({occupancy, residence, slots, n}, epochs);
               const double slow = queue.carried_rate(budget_s, 0.04);
               const double apart = std::abs(fast / slow - 1);
