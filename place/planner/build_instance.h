@@ -28,7 +28,7 @@ struct BuiltInstance {
   std::vector<std::string> groups;           ///< provider names
   std::vector<std::string> elements;         ///< what may be lost
   std::vector<std::size_t> batch_workloads;  ///< of the demands after the populations
-  std::vector<bool> best_effort;  ///< by population, see best_effort.h
+  std::vector<bool> best_effort;             ///< by population, see best_effort.h
 };
 
 BuiltInstance build_instance(const Question& question,

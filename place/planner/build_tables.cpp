@@ -23,7 +23,6 @@ using Metric = sim::Objective::Metric;
 using Objectives = std::span<const sim::Objective>;
 
 constexpr double kMaxPreempted = 0.01;
-constexpr double kReachToleranceUs = 20'000;
 constexpr double kDefaultWaitShare = 0.04;
 
 /// One option at one depth: law and residence of a replica that is always full.
@@ -161,11 +160,24 @@ class DepthCapacity {
   std::map<std::pair<double, double>, std::vector<MicroRps>> known_;
 };
 
+/// Reach that is not worth a level of its own: a 25th of the tightest TTFT or E2E
+/// limit, at most 20 ms.
+double reach_tolerance_us(std::span<const sim::Objective> objectives) {
+  double tolerance = 20'000;
+  for (const sim::Objective& objective : objectives) {
+    if (objective.metric == Metric::kTpot) continue;
+    tolerance =
+        std::min(tolerance, static_cast<double>(objective.limit.count()) / 1e3 / 25);
+  }
+  return tolerance;
+}
+
 /// A level with what is compared when levels are weighed against each other.
 struct Weighed {
   LevelTable level;
   std::vector<double> far;
   std::vector<double> degraded_far;
+  double tolerance_us = 0;
 };
 
 /// Requests per second and replica with every slot taken.
@@ -174,8 +186,8 @@ double full_rate(const LevelTable& level) {
 }
 
 bool no_shorter(const Weighed& a, const Weighed& b) {
-  return no_shorter(a.far, b.far, kReachToleranceUs) &&
-         no_shorter(a.degraded_far, b.degraded_far, kReachToleranceUs);
+  return no_shorter(a.far, b.far, a.tolerance_us) &&
+         no_shorter(a.degraded_far, b.degraded_far, a.tolerance_us);
 }
 
 /// Whether `a` carries at least what `b` does without a need to compute it: it has more
@@ -199,7 +211,7 @@ std::vector<double> budgets_worth_trying(std::span<const sim::Objective> objecti
   }
   std::vector<double> budgets;
   for (const double budget : kWaitBudgetsMs) {
-    if (budget >= limit_ms / 40 && budget <= limit_ms / 2) budgets.push_back(budget);
+    if (budget >= limit_ms / 40 && budget <= 0.6 * limit_ms) budgets.push_back(budget);
   }
   if (budgets.empty()) budgets.push_back(*std::begin(kWaitBudgetsMs));
   return budgets;
@@ -217,7 +229,8 @@ void add_depth(std::vector<Weighed>& levels, LevelTable level,
       if (std::ranges::max(far) < 0) break;
       choose_degraded_budget(level, option, question);
       auto degraded_far = reaches(level, option, question.degraded, true, question);
-      levels.push_back({level, std::move(far), std::move(degraded_far)});
+      levels.push_back({level, std::move(far), std::move(degraded_far),
+                        reach_tolerance_us(question.objectives)});
     }
   }
 }

@@ -390,7 +390,8 @@ void live_through(const Question& question, plan::Plan& plan) {
       wish.has_max_requests() ? wish.max_requests() : scenarios::kDefaultMaxRequests;
   const bool drills = !wish.has_drills() || wish.drills();
   const auto losses = drills ? loss_drills(question, plan) : std::vector<LossDrill>{};
-  // A drill may use a quarter of the requests of the day; cells that are shown use less.
+  // A drill may use a quarter of the requests of the day; cells that are shown use
+  // less.
   settings.max_requests = limit;
   plan.clear_cells();
   plan.clear_drills();

@@ -115,12 +115,11 @@ double wait_share(std::span<const sim::Objective> objectives);
 
 /// All levels worth offering: every batch depth whose pace and KV hold, with every
 /// waiting budget that leaves a reach, less those that another level of the same option
-/// matches in reach (to 20 ms, over typical access laws, up to longest_rtt) and in
-/// capacity at every n.
-/// Ordered by option, depth, budget. The degraded budget is the largest at which the
-/// degraded objectives reach at least as far as the normal ones; with stricter degraded
-/// percentiles its capacity may be the smaller one. Deterministic;
-/// parallel over options and depths.
+/// matches in reach (to a 25th of the limit, at most 20 ms, over typical access laws,
+/// up to longest_rtt) and in capacity at every n. Ordered by option, depth, budget. The
+/// degraded budget is the largest at which the degraded objectives reach at least as
+/// far as the normal ones; with stricter degraded percentiles its capacity may be the
+/// smaller one. Deterministic; parallel over options and depths.
 std::vector<LevelTable> build_tables(std::span<const ServingOption> options,
                                      const LevelQuestion& question, std::uint64_t seed);
 
