@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,15 @@ std::string head(const plan::Plan& plan) {
 std::string pools(const plan::Plan& plan) {
   TextTable table({"site", "city", "in", "workload", "GPUs", "tp", "prec", ">batch",
                    ">wait ms", ">n", "term", "price", ">$/month", ">use"});
+  // The bill has one gpu line for each pool, in their order. A batch pool on demand
+  // pays for hours, so its price does not follow from its GPUs.
+  std::vector<std::int64_t> rent;
+  for (const plan::BillLine& line : plan.bill()) {
+    if (line.kind() == "gpu") rent.push_back(line.usd_micro());
+  }
+  std::size_t next = 0;
   for (const plan::Pool& pool : plan.pools()) {
+    const std::size_t index = next++;
     if (pool.site() >= static_cast<std::uint32_t>(plan.sites_size())) continue;
     const plan::Site& site = plan.sites(static_cast<int>(pool.site()));
     table.add({site.name(), site.city(), site.country(), pool.workload(),
@@ -61,7 +70,7 @@ std::string pools(const plan::Plan& plan) {
                fmt::to_string(pool.max_num_seqs()),
                fmt::format("{:g}", pool.wait_budget_ms()),
                fmt::to_string(pool.replicas()), pool.term(), pool.price_basis(),
-               money(pool.gpus() * pool.bill_usd_micro_per_gpu_month()),
+               index < rent.size() ? money(rent[index]) : "-",
                fmt::format("{:.0f} %", 100 * pool.peak_utilisation())});
   }
   return table.empty() ? "" : "\n" + table.text();
