@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The command on the examples: exit codes, the ranges that hand arithmetic gives, and equal
+# bytes at one and two threads.
+set -euo pipefail
+isochrone=$1
+examples=$2/scenarios/examples
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "FAILED: $1" >&2
+  exit 1
+}
+
+expect() {  # expect CODE ARGS...
+  local wanted=$1 code=0
+  shift
+  "$isochrone" "$@" -q >"$work/out" 2>"$work/err" || code=$?
+  if ((code != wanted)); then
+    tail -n 20 "$work/out" "$work/err" >&2
+    fail "isochrone $* ended with $code, expected $wanted"
+  fi
+}
+
+# bill PLAN LOW HIGH: dollars a month
+bill() {
+  local usd
+  usd=$("$isochrone" export "$1" --format json |
+    sed -n 's/.*"bill_usd_micro": *"\([0-9]*\)[0-9]\{6\}".*/\1/p' | head -n 1)
+  ((usd >= $2 && usd <= $3)) || fail "$1 bills $usd, expected $2 to $3"
+}
+
+expect 0 validate "$examples"/*.yaml
+
+# eu-bank-fraud. Fraud: 1500 rps x 1.5 at 1.2 ms and 4 streams need 2250 x 0.0012 / 4 = 0.7
+# GPUs of any kind, so 1 to 3 at each of two providers, $0.3 to 3 an hour: $440 to $13,000.
+# Retraining: 12,000 H100 hours at $1.9 to 5 each, fewer on faster GPUs: $15,000 to $60,000.
+# Two sites at $4,000. Together $23,000 to $81,000.
+expect 0 plan "$examples/eu-bank-fraud.yaml" -o "$work/eu1.pb" --threads 1
+expect 0 plan "$examples/eu-bank-fraud.yaml" -o "$work/eu2.pb" --threads 2
+cmp "$work/eu1.pb" "$work/eu2.pb" || fail "one and two threads plan differently"
+bill "$work/eu1.pb" 23000 81000
+expect 0 verify "$examples/eu-bank-fraud.yaml" "$work/eu1.pb"
+expect 0 show "$work/eu1.pb"
+expect 0 diff "$work/eu1.pb" "$work/eu2.pb"
+"$isochrone" export "$work/eu1.pb" --format csv --table sites |
+  tail -n +2 | grep -qE ',(AT|BE|BG|CY|CZ|DE|DK|EE|ES|FI|FR|GR|HR|HU|IE|IS|IT|LI|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK),' ||
+  fail "a site outside the EEA"
+
+# southeast-asia-latency. 400,000 x 5 + 120,000 x 8 + 150,000 x 5 = 3.71 M requests a day =
+# 43 rps in the mean, about 1.7 x 1.3 x 1.15 of it at the peak: 60 to 110 rps (hours differ
+# by country). One takes 400 / 8000 + 179 x 0.02 = 3.6 s of a stream, 24 streams a GPU:
+# 0.15 GPUs per rps, 9 to 17 GPUs and room for waiting: 10 to 30, at $700 to $2,500 a month,
+# 1 to 4 sites at $3,000: $10,000 to $87,000.
+expect 0 plan "$examples/southeast-asia-latency.yaml" -o "$work/sea.pb"
+bill "$work/sea.pb" 10000 87000
+expect 3 plan "$examples/southeast-asia-latency.yaml" --set 'sites.only=["*/us-east*"]' \
+  -o "$work/none.pb"
+grep -q Jakarta "$work/out" && grep -q Nairobi "$work/out" && grep -q Dubai "$work/out" ||
+  fail "the cities that Virginia cannot serve are not named"
+[[ ! -e $work/none.pb ]] || fail "an infeasible question left a plan behind"
+
+# 300 ms to the first token over a cold connection (three round trips) at 150 ms each.
+expect 3 plan "$examples/southeast-asia-latency.yaml" -o "$work/none.pb" \
+  --set 'workloads[0].connection=cold_tls' --set 'workloads[0].slo={ttft_p95_ms: 300}' \
+  --set 'sites.only=["*/us-east*"]'
+
+# A sweep: one row and one plan per point, the same bytes at one and two threads.
+cat >"$work/sweep.yaml" <<EOT
+name: headroom
+scenario: $examples/eu-bank-fraud.yaml
+grid:
+  - {path: headroom, values: [1.2, 2.0]}
+EOT
+expect 0 sweep run "$work/sweep.yaml" -o "$work/one" --threads 1
+expect 0 sweep run "$work/sweep.yaml" -o "$work/two" --threads 2
+diff -r "$work/one" "$work/two" || fail "a sweep differs with the threads"
+(($(wc -l <"$work/one/results.csv") == 3)) || fail "results.csv has not one row per point"
+
+# Wrong usage and wrong input.
+expect 2 paln "$examples/eu-bank-fraud.yaml"
+grep -q 'did you mean "plan"' "$work/err" || fail "no suggestion for a misspelt command"
+expect 2 plan "$work/absent.yaml"
+printf 'name: x\nresidancy: {}\n' >"$work/bad.yaml"
+expect 2 validate "$work/bad.yaml"
+grep -q 'bad.yaml:2:1: error' "$work/err" || fail "the fault is not at its line"
+expect 0 init -o "$work/mine.yaml"
+expect 0 validate "$work/mine.yaml"
+expect 0 rtt Frankfurt\ am\ Main aws/us-east-1
+expect 0 catalog
+echo "end to end: all as expected"
