@@ -14,6 +14,7 @@
 
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/units.h"
 #include "place/core/bound.h"
 #include "place/core/conflicts.h"
 #include "place/core/dual_ascent.h"
@@ -305,8 +306,8 @@ Solution within_budget(const Instance& instance, const Effort& effort,
                                   -1,
                                   -1,
                                   "every plan is billed at least " +
-                                      std::to_string(thrifty.bound) +
-                                      " MicroUsd a month"});
+                                      to_text(MicroUsd::of(thrifty.bound)) +
+                                      " a month"});
   }
   return solution;
 }

@@ -88,4 +88,7 @@ expect 0 init -o "$work/mine.yaml"
 expect 0 validate "$work/mine.yaml"
 expect 0 rtt Frankfurt\ am\ Main aws/us-east-1
 expect 0 catalog
+expect 0 explain --residency DE general
+grep -qE '^ +JP +forbidden' "$work/out" || fail "adequacy is not in place, yet JP is open"
+grep -qE '^ +FR +allowed' "$work/out" || fail "data may not move inside the EEA"
 echo "end to end: all as expected"

@@ -54,15 +54,17 @@ struct ExplainOptions {
 }
 
 /// A scenario that asks about nothing but residency, for when none is given.
-scenarios::Scenario law_only(const datasets::Catalog& catalog,
+scenarios::Scenario law_only(const datasets::Catalog& catalog, geo::CountryCode from,
                              const std::string& data) {
   return scenarios::parse_scenario(
       fmt::format("name: law\n"
                   "horizon: {{order_date: 2026-12-01, start: 2027-01-01, months: 12}}\n"
                   "workloads: [{{name: w, kind: service, service_ms: {{constant: 1}}, "
                   "streams_per_gpu: 1, data: [{}], slo: {{e2e_p95_ms: 1000}}}}]\n"
+                  "demand: [{{name: d, workload: w, users: {{\"{}\": 1}}, "
+                  "requests_per_user_day: 1, daily_profile: flat, access: none}}]\n"
                   "residency: {{mode: law, law: {{mechanisms: [], unknown: deny}}}}\n",
-                  data),
+                  data, from.text()),
       "(law only)", ".", catalog);
 }
 
@@ -76,9 +78,9 @@ void run_explain(const ExplainOptions& options, Session& session) {
         fmt::format("--residency: \"{}\" is no country code", options.residency.at(0)),
         did_you_mean(options.residency.at(0), codes));
   }
-  const scenarios::Scenario scenario = options.scenario.empty()
-                                           ? law_only(catalog, options.residency.at(1))
-                                           : session.scenario(options.scenario);
+  const scenarios::Scenario scenario =
+      options.scenario.empty() ? law_only(catalog, *from, options.residency.at(1))
+                               : session.scenario(options.scenario);
   const scenarios::ResidencyRules rules(scenario, catalog);
   std::set<geo::CountryCode> hosts;
   for (const datasets::Site& site : catalog.sites) hosts.insert(site.country);
