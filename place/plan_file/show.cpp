@@ -120,6 +120,26 @@ std::string cells(const plan::Plan& plan) {
                            table.text(), plan.simulated_requests(), plan.drills_size());
 }
 
+std::string drills(const plan::Plan& plan) {
+  TextTable table({"after the loss of", ">h UTC", ">load rps", ">carries rps", ">met",
+                   ">worst within"});
+  for (const plan::Drill& drill : plan.drills()) {
+    int met = 0;
+    double worst = 1;
+    for (const plan::Cell& cell : drill.cells()) {
+      met += cell.verdict() == "met" ? 1 : 0;
+      worst = std::min(worst, cell.attained());
+    }
+    table.add(
+        {drill.element(), fmt::to_string(drill.block()),
+         fmt::format("{:.1f}", static_cast<double>(drill.load()) / 1e6),
+         fmt::format("{:.1f}", static_cast<double>(drill.surviving_capacity()) / 1e6),
+         fmt::format("{} of {}", met, drill.cells_size()),
+         fmt::format("{:.2f} %", 100 * worst)});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 template <class Lines>
 std::string list(const char* heading, const Lines& lines) {
   if (lines.empty()) return "";
@@ -144,7 +164,7 @@ std::string conflicts(const plan::Plan& plan) {
 
 std::string show_plan(const plan::Plan& plan) {
   return head(plan) + conflicts(plan) + pools(plan) + bill(plan) + spend(plan) +
-         cells(plan) + list("warnings", plan.warnings()) +
+         cells(plan) + drills(plan) + list("warnings", plan.warnings()) +
          list("assumed", plan.assumptions());
 }
 
