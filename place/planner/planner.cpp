@@ -53,11 +53,15 @@ class Planner {
     make_servings();
     // Which tables matter shows soon: the full effort is kept for the corrected ones.
     solve_once(Pass::kScout);
-    if (solved() && correct_tables()) solve_once(Pass::kFull);
+    if (solved()) correct_tables();
+    // A scout that found nothing has not shown that there is nothing.
+    if (solved() || solution_.status == Status::kUndecided) solve_once(Pass::kFull);
     return conclude();
   }
 
  private:
+  static constexpr std::uint64_t kTrainingRequests = 5'000'000;  // for all tables
+
   void say(const std::string& line) const {
     if (settings_.progress) settings_.progress(line);
   }
@@ -110,7 +114,7 @@ class Planner {
 
   /// Simulates what the plan uses and has not been simulated yet; true if a table
   /// moved.
-  bool correct_tables() {
+  void correct_tables() {
     std::map<std::pair<std::size_t, std::size_t>, std::set<std::int64_t>> used;
     for (const Choice& choice : solution_.choices) {
       const auto& site = built_.instance.sites[static_cast<std::size_t>(choice.site)];
@@ -122,17 +126,11 @@ class Planner {
       }
     }
     std::vector<Correction> work;
-    for (auto& [table, sizes] : used) {
-      auto& done = corrected_[table];
-      std::erase_if(sizes, [&](std::int64_t n) { return done.contains(n); });
-      if (sizes.empty()) continue;
-      done.insert(sizes.begin(), sizes.end());
-      // Corrections given before are replaced, so all sizes are simulated together.
-      work.push_back({table.first, table.second, {done.begin(), done.end()}});
+    for (const auto& [table, sizes] : used) {
+      work.push_back({table.first, table.second, {sizes.begin(), sizes.end()}});
     }
-    if (work.empty()) return false;
-    const std::uint64_t each = training_requests_ / 2 / work.size();
-    training_requests_ -= each * work.size();
+    if (work.empty()) return;
+    const std::uint64_t each = kTrainingRequests / work.size();
     const auto tables = parallel_map(work.size(), [&](std::size_t i) {
       const Serving& serving = serving_of(work[i].workload);
       const LevelTable& level = serving.levels[work[i].level];
@@ -146,7 +144,6 @@ class Planner {
                       tables[i].max_num_seqs, tables[i].correction.front()));
       serving_of(work[i].workload).levels[work[i].level] = tables[i];
     }
-    return true;
   }
 
   struct Correction {
@@ -201,8 +198,6 @@ class Planner {
   std::vector<Serving> servings_;
   BuiltInstance built_;
   Solution solution_;
-  std::map<std::pair<std::size_t, std::size_t>, std::set<std::int64_t>> corrected_;
-  std::uint64_t training_requests_ = 10'000'000;
 };
 
 }  // namespace

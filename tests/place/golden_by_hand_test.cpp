@@ -1,4 +1,6 @@
-// One request and one dollar, worked out on paper before any code agreed with it.
+// One request and one dollar, worked out by hand from the inputs. The amounts of the
+// bill (0.6552 $/h, 424 GB) are those of a plan of eu-bank-fraud; the arithmetic is not
+// the program's.
 #include <algorithm>
 #include <string>
 

@@ -43,7 +43,7 @@ std::string plan_name(std::size_t point) {
   return fmt::format("point-{:05}.pb", point);
 }
 
-double worst_margin(const plan::Plan& plan) {
+double worst_attained(const plan::Plan& plan) {
   double worst = 1;
   for (const plan::Cell& cell : plan.cells()) worst = std::min(worst, cell.attained());
   return worst;
@@ -76,7 +76,7 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
           static_cast<double>(totals.objective_usd_micro()) / 1e6,
           static_cast<double>(planned.plan.bound().objective_usd_micro()) / 1e6,
           static_cast<double>(planned.plan.bound().gap_ppm()) / 1e4,
-          planned.plan.sites_size(), totals.gpus(), worst_margin(planned.plan),
+          planned.plan.sites_size(), totals.gpus(), worst_attained(planned.plan),
           plan_name(point));
     }
     row.exit = exit_code(planned, checked);
