@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "datasets/pings.h"
 #include "geo/cuts.h"
 #include "scenarios/checks.h"
 #include "scenarios/schema.h"
@@ -25,6 +26,33 @@ bool is_known_cut(const geo::NetworkTables& tables, const std::string& cut) {
     return true;
   } catch (const std::invalid_argument&) {
     return false;
+  }
+}
+
+/// Measurements are believed as they stand; what looks wrong with them is told. Files
+/// that the reader could not find are its fault, told already.
+void check_measured(const CheckContext& context, const spec::Measured& measured) {
+  if (context.vocabulary.fault("file", measured.file()) ||
+      context.vocabulary.fault("file", measured.places())) {
+    return;
+  }
+  const auto take = [&](std::span<const Diagnostic> found) {
+    for (const Diagnostic& d : found) {
+      if (d.severity == Severity::kError) {
+        context.faults.error(d.position, d.message, d.hint);
+      } else {
+        context.faults.warning(d.position, d.message, d.hint);
+      }
+    }
+  };
+  try {
+    const auto path = [&](const std::string& file) {
+      return context.vocabulary.path_of(file);
+    };
+    take(datasets::PingFile::read(path(measured.file()), path(measured.places()))
+             .warnings);
+  } catch (const InputError& unreadable) {
+    take(unreadable.diagnostics());
   }
 }
 
@@ -196,6 +224,9 @@ void check_network(const CheckContext& context) {
                               "country/CC",
                               i, cuts.Get(i)),
                   did_you_mean(cuts.Get(i), geo::known_cuts(tables)));
+  }
+  for (const spec::Measured& measured : context.spec.network().measured()) {
+    check_measured(context, measured);
   }
 }
 

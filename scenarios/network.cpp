@@ -1,65 +1,31 @@
 #include "scenarios/network.h"
 
-#include <map>
+#include <filesystem>
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/csv.h"
+#include "datasets/pings.h"
 
 namespace isochrone::scenarios {
 namespace {
 
-std::map<std::string, geo::Endpoint> read_places(const std::string& path) {
-  const CsvTable table =
-      CsvTable::read(path, {"place", "city", "country", "lat", "lon"});
-  Diagnostics faults;
-  std::map<std::string, geo::Endpoint> places;
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    const auto country = geo::CountryCode::parse(table.text(row, "country"));
-    if (!country) {
-      faults.error(
-          table.position(row, "country"),
-          fmt::format("\"{}\" is no country code", table.text(row, "country")));
-      continue;
-    }
-    places[table.text(row, "place")] = {
-        table.text(row, "city"),
-        *country,
-        {table.number_in(row, "lat", -90, 90, faults),
-         table.number_in(row, "lon", -180, 180, faults)}};
-  }
-  faults.throw_if_errors();
-  return places;
+/// What a relative path of the scenario means; an absolute one stays as it is.
+std::string beside(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).string();
 }
 
-void read_measured(const spec::Measured& measured, const std::string& folder,
-                   std::vector<geo::MeasuredRtt>& into) {
-  const auto places = read_places(folder + "/" + measured.places());
-  const std::string path = folder + "/" + measured.file();
-  const CsvTable table = CsvTable::read(path, {"from", "to", "rtt_ms_p50"});
-  const auto regime =
-      measured.regime() == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
-  std::vector<std::string> known;
-  for (const auto& [name, endpoint] : places) known.push_back(name);
-  Diagnostics faults;
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    bool whole = true;
-    for (const char* end : {"from", "to"}) {
-      const std::string& name = table.text(row, end);
-      if (places.contains(name)) continue;
-      faults.error(table.position(row, end),
-                   fmt::format("place \"{}\" is not in {}", name, measured.places()),
-                   did_you_mean(name, known));
-      whole = false;
-    }
-    const double ms = table.number_in(row, "rtt_ms_p50", 0, 5000, faults);
-    if (!whole) continue;
-    into.push_back({places.at(table.text(row, "from")),
-                    places.at(table.text(row, "to")), regime, micros_from_ms(ms)});
+datasets::PingFile read_pings(const spec::Measured& measured,
+                              const std::string& folder) {
+  return datasets::PingFile::read(beside(folder, measured.file()),
+                                  beside(folder, measured.places()));
+}
+
+void append(const datasets::PingFile& file, geo::Regime regime,
+            std::vector<geo::MeasuredRtt>& into) {
+  for (const datasets::Ping& ping : file.pings) {
+    into.push_back({file.places[ping.from].end, file.places[ping.to].end, regime,
+                    micros_from_ms(ping.rtt_ms)});
   }
-  faults.throw_if_errors();
 }
 
 }  // namespace
@@ -70,7 +36,9 @@ geo::NetworkModel network_of(const Scenario& scenario,
   // One's own measurements win over the catalog's: the first entry of a pair counts.
   std::vector<geo::MeasuredRtt> measured;
   for (const spec::Measured& file : scenario.spec.network().measured()) {
-    read_measured(file, scenario.folder, measured);
+    append(read_pings(file, scenario.folder),
+           file.regime() == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone,
+           measured);
   }
   tables.measured.insert(tables.measured.begin(), measured.begin(), measured.end());
   const std::vector<std::string> cuts(scenario.spec.network().cut().begin(),

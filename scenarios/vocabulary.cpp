@@ -145,8 +145,12 @@ std::optional<WordFault> Vocabulary::place_fault(const std::string& text) const 
   return WordFault{"which is no known country or bloc", place_hint(text, places_)};
 }
 
+std::string Vocabulary::path_of(const std::string& file) const {
+  return (std::filesystem::path(folder_) / file).string();
+}
+
 std::optional<WordFault> Vocabulary::file_fault(const std::string& text) const {
-  const std::filesystem::path path = std::filesystem::path(folder_) / text;
+  const std::filesystem::path path = path_of(text);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return WordFault{"which does not exist", ""};

@@ -26,6 +26,9 @@ class Vocabulary {
   /// nullopt if `text` is a proper `kind` (the kinds of format.proto).
   std::optional<WordFault> fault(std::string_view kind, const std::string& text) const;
 
+  /// Where a file named by the scenario lies.
+  std::string path_of(const std::string& file) const;
+
   const datasets::Catalog& catalog() const { return catalog_; }
   const std::vector<std::string>& sites() const { return sites_; }
   const std::vector<std::string>& providers() const { return providers_; }

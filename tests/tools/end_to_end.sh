@@ -87,6 +87,26 @@ grep -q 'bad.yaml:2:1: error' "$work/err" || fail "the fault is not at its line"
 expect 0 init -o "$work/mine.yaml"
 expect 0 validate "$work/mine.yaml"
 expect 0 rtt Frankfurt\ am\ Main aws/us-east-1
+
+# One's own measurements beside the model: 400 ms measured, and a ping faster than light.
+cat >"$work/places.csv" <<EOT
+place,city,country,lat,lon
+a,Nairobi,KE,-1.2833,36.8167
+b,Mumbai,IN,19.0728,72.8826
+EOT
+printf 'from,to,rtt_ms_p50\na,b,400\nb,a,4\n' >"$work/pings.csv"
+for format in table json csv; do
+  expect 0 rtt --evaluate "$work/pings.csv" --places "$work/places.csv" --regime public \
+    --no-overrides --format $format
+done
+[[ $(cut -d, -f1,2,4 "$work/out" | sed -n 2p) == a,b,400.000 ]] || fail "no pair a, b"
+expect 2 rtt --evaluate "$work/pings.csv" --regime public
+cp "$examples/eu-bank-fraud.yaml" "$work/measured.yaml"
+echo 'network: {measured: [{file: pings.csv, places: places.csv, regime: public}]}' \
+  >>"$work/measured.yaml"
+"$isochrone" validate "$work/measured.yaml" 2>"$work/err" >"$work/out"
+grep -q 'faster than light in fibre' "$work/err" ||
+  fail "a measurement faster than light passes without a warning"
 expect 0 catalog
 expect 0 explain --residency DE general
 grep -qE '^ +JP +forbidden' "$work/out" || fail "adequacy is not in place, yet JP is open"

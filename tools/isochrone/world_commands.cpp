@@ -3,79 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "geo/network.h"
 #include "place/plan_file/table.h"
 #include "tools/isochrone/session.h"
 
 namespace isochrone::tools {
 namespace {
-
-struct RttOptions {
-  std::string from;
-  std::string to;
-  std::vector<std::string> cuts;
-  std::string regime = "public";
-};
-
-/// A site (`aws/us-east-1`), a metro or a location by id, or a city by name.
-geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string& word) {
-  if (const auto site = catalog.site(word)) {
-    const datasets::Site& s = catalog.sites[*site];
-    return {s.id, s.country, s.at};
-  }
-  std::vector<std::string> known;
-  const datasets::Metro* largest = nullptr;
-  for (const datasets::Metro& metro : catalog.metros) {
-    if (metro.id == word) return {metro.name, metro.country, metro.at};
-    if (metro.name == word &&
-        (largest == nullptr || metro.weight_population > largest->weight_population)) {
-      largest = &metro;
-    }
-    known.push_back(metro.name);
-  }
-  if (largest != nullptr) return {largest->name, largest->country, largest->at};
-  for (const datasets::Location& location : catalog.locations) {
-    if (location.id == word || location.city == word) {
-      return {location.city, location.country, location.at};
-    }
-  }
-  for (const datasets::Site& site : catalog.sites) known.push_back(site.id);
-  Diagnostics faults;
-  faults.error({}, fmt::format("no site, metro or city is called \"{}\"", word),
-               did_you_mean(word, known));
-  faults.throw_if_errors();
-  return {};
-}
-
-void run_rtt(const RttOptions& options, Session& session) {
-  const datasets::Catalog& catalog = session.catalog();
-  const geo::Endpoint from = find_endpoint(catalog, options.from);
-  const geo::Endpoint to = find_endpoint(catalog, options.to);
-  const auto regime =
-      options.regime == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
-  const auto route_with = [&](const std::vector<std::string>& cuts) {
-    try {
-      return geo::NetworkModel(catalog.network, cuts).route(regime, from, to);
-    } catch (const std::invalid_argument& unknown) {
-      Diagnostics faults;
-      faults.error({}, unknown.what());
-      faults.throw_if_errors();
-      throw;
-    }
-  };
-  const geo::Route route = route_with(options.cuts);
-  print(geo::to_text(route));
-  if (!options.cuts.empty()) {
-    const Micros before = route_with({}).total.rtt;
-    print(fmt::format("without the cut: {}; the cut adds {}", to_text(before),
-                      to_text(route.total.rtt - before)));
-    if (route.total.rtt == before) {
-      print(
-          "the cut changes nothing on the shortest path: others run beside it (real "
-          "cuts also take capacity away, which is not modelled)");
-    }
-  }
-}
 
 struct CatalogOptions {
   std::string what;
@@ -184,22 +116,6 @@ void run_catalog(const CatalogOptions& options, Session& session) {
 }
 
 }  // namespace
-
-void add_rtt(CLI::App& app, Session& session) {
-  auto options = std::make_shared<RttOptions>();
-  CLI::App* command =
-      app.add_subcommand("rtt", "Where the milliseconds between two places go");
-  command->add_option("from", options->from, "Site id, metro id or city")->required();
-  command->add_option("to", options->to, "Site id, metro id or city")->required();
-  command
-      ->add_option("--cut", options->cuts,
-                   "chokepoint/NAME, cable/NAME, link/A-B or country/CC")
-      ->allow_extra_args(false);
-  command->add_option("--regime", options->regime, "public or backbone")
-      ->check(CLI::IsMember({"public", "backbone"}))
-      ->capture_default_str();
-  command->callback([options, &session] { run_rtt(*options, session); });
-}
 
 void add_catalog(CLI::App& app, Session& session) {
   auto options = std::make_shared<CatalogOptions>();

@@ -1,0 +1,190 @@
+#include "datasets/pings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+
+namespace isochrone::datasets {
+namespace {
+
+constexpr double kMsPerKm = 2.0 / 204.190;  // light in fibre, there and back
+// Coordinates are city centres; the machine may stand 100 km away.
+constexpr double kGraceMs = 3;
+constexpr double kSelfPingMs = 5;
+// Real routes take 1.3 to 4 times as long as light along the great circle, so halves of
+// them mostly fall below 1.
+constexpr double kFarKm = 500;
+constexpr std::size_t kEnough = 5;
+
+using PlaceIndex = std::map<std::string, std::size_t>;
+
+PlaceIndex read_places(const std::string& path, std::vector<PingPlace>& places) {
+  const CsvTable table =
+      CsvTable::read(path, {"place", "city", "country", "lat", "lon"});
+  Diagnostics faults;
+  PlaceIndex index;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::string& name = table.text(row, "place");
+    const auto country = geo::CountryCode::parse(table.text(row, "country"));
+    if (!country) {
+      faults.error(
+          table.position(row, "country"),
+          fmt::format("\"{}\" is no country code", table.text(row, "country")));
+    }
+    if (!index.emplace(name, places.size()).second) {
+      faults.error(table.position(row, "place"),
+                   fmt::format("place \"{}\" is given twice", name));
+    }
+    places.push_back({name,
+                      {table.text(row, "city"),
+                       country.value_or(geo::CountryCode{}),
+                       {table.number_in(row, "lat", -90, 90, faults),
+                        table.number_in(row, "lon", -180, 180, faults)}}});
+  }
+  faults.throw_if_errors();
+  return index;
+}
+
+std::vector<Ping> read_rows(const std::string& path, const std::string& places_path,
+                            const PlaceIndex& index) {
+  const CsvTable table = CsvTable::read(path, {"from", "to", "rtt_ms_p50"});
+  std::vector<std::string> known;
+  for (const auto& [name, place] : index) known.push_back(name);
+  std::vector<Ping> pings;
+  Diagnostics faults;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const auto place = [&](const char* column) {
+      const std::string& name = table.text(row, column);
+      const auto found = index.find(name);
+      if (found != index.end()) return found->second;
+      faults.error(table.position(row, column),
+                   fmt::format("place \"{}\" is not in {}", name, places_path),
+                   did_you_mean(name, known));
+      return std::size_t{0};
+    };
+    const std::size_t from = place("from");
+    const std::size_t to = place("to");
+    pings.push_back({from, to, table.number_in(row, "rtt_ms_p50", 0.001, 10000, faults),
+                     table.position(row, "rtt_ms_p50")});
+  }
+  faults.throw_if_errors();
+  return pings;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+class SanityCheck {
+ public:
+  explicit SanityCheck(const PingFile& file) : file_(file) {}
+
+  std::vector<Diagnostic> warnings() {
+    self_pings();
+    faster_than_light();
+    if (!halved_as_a_whole()) halved_by_place();
+    const auto all = found_.all();
+    return {all.begin(), all.end()};
+  }
+
+ private:
+  double km(const Ping& ping) const {
+    return geo::great_circle_km(file_.places[ping.from].end.at,
+                                file_.places[ping.to].end.at);
+  }
+  std::string pair(const Ping& ping) const {
+    return file_.places[ping.from].name + " to " + file_.places[ping.to].name;
+  }
+
+  void self_pings() {
+    const Ping* worst = nullptr;
+    std::size_t count = 0;
+    for (const Ping& ping : file_.pings) {
+      if (ping.from != ping.to || ping.rtt_ms <= kSelfPingMs) continue;
+      ++count;
+      if (worst == nullptr || ping.rtt_ms > worst->rtt_ms) worst = &ping;
+    }
+    if (worst == nullptr) return;
+    found_.warning(
+        worst->position,
+        fmt::format("{} pings of a place to itself take more than {:g} ms, "
+                    "most of all {} with {:g} ms",
+                    count, kSelfPingMs, file_.places[worst->from].name, worst->rtt_ms));
+  }
+
+  void faster_than_light() {
+    const Ping* worst = nullptr;
+    double worst_ms = 0;
+    std::size_t count = 0;
+    for (const Ping& ping : file_.pings) {
+      const double missing = kMsPerKm * km(ping) - kGraceMs - ping.rtt_ms;
+      if (missing <= 0) continue;
+      ++count;
+      if (missing <= worst_ms) continue;
+      worst_ms = missing;
+      worst = &ping;
+    }
+    if (worst == nullptr) return;
+    found_.warning(
+        worst->position,
+        fmt::format("{} round trips are faster than light in fibre, most of all {} "
+                    "with {:g} ms over {:.0f} km, which light takes {:.1f} ms for",
+                    count, pair(*worst), worst->rtt_ms, km(*worst),
+                    kMsPerKm * km(*worst)));
+  }
+
+  bool halved_as_a_whole() {
+    std::vector<double> stretches;
+    for (const Ping& ping : file_.pings) {
+      const double far = km(ping);
+      if (far >= kFarKm) stretches.push_back(ping.rtt_ms / (kMsPerKm * far));
+    }
+    if (stretches.size() < kEnough || median(stretches) >= 1.05) return false;
+    found_.warning(file_.pings.front().position,
+                   fmt::format("the values look like one-way delays: half of those "
+                               "over {:g} km are below {:.2f} times the round trip of "
+                               "light in fibre; round trips are expected",
+                               kFarKm, median(stretches)));
+    return true;
+  }
+
+  void halved_by_place() {
+    std::map<std::pair<std::size_t, std::size_t>, const Ping*> directed;
+    for (const Ping& ping : file_.pings) directed[{ping.from, ping.to}] = &ping;
+    std::map<std::size_t, std::vector<double>> outward;
+    for (const auto& [ends, ping] : directed) {
+      const auto back = directed.find({ends.second, ends.first});
+      if (ends.first == ends.second || back == directed.end()) continue;
+      outward[ends.first].push_back(ping->rtt_ms / back->second->rtt_ms);
+    }
+    for (const auto& [place, ratios] : outward) {
+      if (ratios.size() < kEnough || median(ratios) > 0.7) continue;
+      const auto first = std::ranges::find(file_.pings, place, &Ping::from);
+      found_.warning(first->position,
+                     fmt::format("values from {} look like one-way delays: half of "
+                                 "them are below {:.2f} times the way back",
+                                 file_.places[place].name, median(ratios)));
+    }
+  }
+
+  const PingFile& file_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+PingFile PingFile::read(const std::string& file, const std::string& places) {
+  PingFile pings;
+  const PlaceIndex index = read_places(places, pings.places);
+  pings.pings = read_rows(file, places, index);
+  pings.warnings = SanityCheck(pings).warnings();
+  return pings;
+}
+
+}  // namespace isochrone::datasets

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "geo/network.h"
+
+namespace isochrone::datasets {
+
+/// A place of a measurement file: its name there, and where it lies.
+struct PingPlace {
+  std::string name;
+  geo::Endpoint end;  ///< named by its city
+};
+
+/// One directed measurement. `from` and `to` index the places.
+struct Ping {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  double rtt_ms = 0;  ///< > 0
+  SourcePosition position;
+};
+
+/// Somebody's measured round trips: `from,to,rtt_ms_p50` and
+/// `place,city,country,lat,lon`. Values are kept as they stand.
+struct PingFile {
+  std::vector<PingPlace> places;
+  std::vector<Ping> pings;
+  /// What looks wrong but is believed: values faster than light in fibre, pings of a
+  /// place to itself over 5 ms, values that look like one-way delays (all of them, or
+  /// those out of one place). One line per kind or place, with the worst case.
+  std::vector<Diagnostic> warnings;
+
+  /// Throws InputError with every unreadable row, unknown or repeated place.
+  static PingFile read(const std::string& file, const std::string& places);
+};
+
+}  // namespace isochrone::datasets

@@ -1,0 +1,152 @@
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "datasets/pings.h"
+#include "geo/network.h"
+#include "tools/isochrone/rtt_evaluation.h"
+#include "tools/isochrone/session.h"
+
+namespace isochrone::tools {
+namespace {
+
+struct RttOptions {
+  std::string from;
+  std::string to;
+  std::vector<std::string> cuts;
+  std::string regime = "public";
+  std::string evaluate;
+  std::string places;
+  bool no_overrides = false;
+  double min_km = 100;
+  std::size_t worst = 20;
+  std::string format = "table";
+};
+
+[[noreturn]] void usage_error(const std::string& message) {
+  Diagnostics faults;
+  faults.error({}, message);
+  faults.throw_if_errors();
+  std::abort();
+}
+
+geo::Regime regime_of(const RttOptions& options) {
+  return options.regime == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
+}
+
+void run_evaluation(const RttOptions& options, Session& session) {
+  if (options.places.empty()) usage_error("--evaluate needs --places PLACES.csv");
+  if (!options.from.empty()) usage_error("--evaluate takes no pair of places");
+  const auto file = datasets::PingFile::read(options.evaluate, options.places);
+  for (const Diagnostic& warning : file.warnings) session.log(render(warning, ""));
+  const RttEvaluation evaluation =
+      evaluate_rtts(session.catalog(), file, regime_of(options), !options.no_overrides,
+                    options.min_km);
+  print(options.format == "json"  ? evaluation_json(evaluation, options.worst)
+        : options.format == "csv" ? evaluation_csv(evaluation)
+                                  : evaluation_table(evaluation, options.worst));
+}
+
+/// A site (`aws/us-east-1`), a metro or a location by id, or a city by name.
+geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string& word) {
+  if (const auto site = catalog.site(word)) {
+    const datasets::Site& s = catalog.sites[*site];
+    return {s.id, s.country, s.at};
+  }
+  std::vector<std::string> known;
+  const datasets::Metro* largest = nullptr;
+  for (const datasets::Metro& metro : catalog.metros) {
+    if (metro.id == word) return {metro.name, metro.country, metro.at};
+    if (metro.name == word &&
+        (largest == nullptr || metro.weight_population > largest->weight_population)) {
+      largest = &metro;
+    }
+    known.push_back(metro.name);
+  }
+  if (largest != nullptr) return {largest->name, largest->country, largest->at};
+  for (const datasets::Location& location : catalog.locations) {
+    if (location.id == word || location.city == word) {
+      return {location.city, location.country, location.at};
+    }
+  }
+  for (const datasets::Site& site : catalog.sites) known.push_back(site.id);
+  Diagnostics faults;
+  faults.error({}, fmt::format("no site, metro or city is called \"{}\"", word),
+               did_you_mean(word, known));
+  faults.throw_if_errors();
+  return {};
+}
+
+void run_rtt(const RttOptions& options, Session& session) {
+  if (!options.evaluate.empty()) return run_evaluation(options, session);
+  if (options.to.empty()) usage_error("rtt needs two places, or --evaluate FILE");
+  const datasets::Catalog& catalog = session.catalog();
+  const geo::Endpoint from = find_endpoint(catalog, options.from);
+  const geo::Endpoint to = find_endpoint(catalog, options.to);
+  const geo::Regime regime = regime_of(options);
+  const auto route_with = [&](const std::vector<std::string>& cuts) {
+    try {
+      return geo::NetworkModel(catalog.network, cuts).route(regime, from, to);
+    } catch (const std::invalid_argument& unknown) {
+      Diagnostics faults;
+      faults.error({}, unknown.what());
+      faults.throw_if_errors();
+      throw;
+    }
+  };
+  const geo::Route route = route_with(options.cuts);
+  print(geo::to_text(route));
+  if (!options.cuts.empty()) {
+    const Micros before = route_with({}).total.rtt;
+    print(fmt::format("without the cut: {}; the cut adds {}", to_text(before),
+                      to_text(route.total.rtt - before)));
+    if (route.total.rtt == before) {
+      print(
+          "the cut changes nothing on the shortest path: others run beside it (real "
+          "cuts also take capacity away, which is not modelled)");
+    }
+  }
+}
+
+}  // namespace
+
+void add_rtt(CLI::App& app, Session& session) {
+  auto options = std::make_shared<RttOptions>();
+  CLI::App* command =
+      app.add_subcommand("rtt", "Where the milliseconds between two places go");
+  command->add_option("from", options->from, "Site id, metro id or city");
+  command->add_option("to", options->to, "Site id, metro id or city");
+  command
+      ->add_option("--cut", options->cuts,
+                   "chokepoint/NAME, cable/NAME, link/A-B or country/CC")
+      ->allow_extra_args(false);
+  command->add_option("--regime", options->regime, "public or backbone")
+      ->check(CLI::IsMember({"public", "backbone"}))
+      ->capture_default_str();
+  command
+      ->add_option("--evaluate", options->evaluate,
+                   "Instead: compare the model with measurements, a CSV file with "
+                   "columns from,to,rtt_ms_p50")
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("--places", options->places,
+                   "Where its places lie, a CSV file with columns "
+                   "place,city,country,lat,lon")
+      ->check(CLI::ExistingFile);
+  command->add_flag("--no-overrides", options->no_overrides,
+                    "The model alone, without the measurements that ship");
+  command
+      ->add_option("--min-km", options->min_km,
+                   "Leave out pairs nearer than this great circle")
+      ->check(CLI::Range(0, 20100))
+      ->capture_default_str();
+  command->add_option("--worst", options->worst, "How many of the worst pairs to list")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "table, json, or csv of all pairs")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  command->callback([options, &session] { run_rtt(*options, session); });
+}
+
+}  // namespace isochrone::tools
