@@ -205,7 +205,8 @@ Verdict ResidencyRules::law_on(Day day, CountryCode from, const std::string& dat
 }
 
 Verdict ResidencyRules::reading(const Row& row, CountryCode to) const {
-  const bool listed = row.allow_any || row.allow.contains(to);
+  const bool listed =
+      row.allow_any || row.allow.contains(to) || row.allow.contains(law_of(to));
   if (!listed || row.except.contains(to) || row.except.contains(law_of(to))) {
     // Of alternative rows only those that speak of the destination are worth citing.
     if (!row.and_rule) return {};
@@ -252,7 +253,8 @@ Verdict ResidencyRules::no_law(CountryCode from, const std::string& data,
 void ResidencyRules::add_notes(CountryCode from, const std::string& data,
                                Verdict& verdict) const {
   const auto rows = rows_.find({law_of(from), data});
-  if (!verdict.allowed || rows == rows_.end()) return;
+  const bool refused = !verdict.allowed && !verdict.unknown;
+  if (refused || rows == rows_.end()) return;
   for (const Row* row : rows->second) {
     if (!row->note_only) continue;
     verdict.chain.push_back("note: " + cite(*row) +

@@ -25,8 +25,8 @@ struct Verdict {
 /// Law: the own country (and a territory under the same law) is always allowed; rows of
 /// `general` and of each class of the workload must admit, on every day of the horizon;
 /// a country without rows is unknown, never free. A territory has the rules of the
-/// country that it follows, but as a destination it is only what rows call by its own
-/// code. Policy: every rule that names the population must list the destination, whose
+/// country that it follows, and lies where that country does unless a row excepts it.
+/// Policy: every rule that names the population must list the destination, whose
 /// allow list is taken at its word (the own country too must be in it); `otherwise`
 /// decides where no rule does. Data of class `none` are free of both.
 class ResidencyRules {
