@@ -281,6 +281,7 @@ struct Catalog {
     std::string product;
     EgressTier tier;
     bool known = false;
+    std::string as_of;  ///< YYYY[-MM[-DD]]
   };
   std::vector<EgressRow> egress_rows;
 

@@ -288,6 +288,7 @@ void CatalogReader::read_egress() {
     const auto price = row.optional_number("usd_per_gb", 0, 10);
     egress.known = price.has_value();
     egress.tier.usd_per_gb = price.value_or(0);
+    egress.as_of = row.text("as_of");
     if (egress.known == (row.text("basis") == "unknown")) {
       row.fault("usd_per_gb", "usd_per_gb is empty exactly where basis is unknown");
     }

@@ -1,3 +1,4 @@
+#include <map>
 #include <memory>
 #include <set>
 
@@ -42,7 +43,9 @@ void run_validate(const ValidateOptions& options, Session& session) {
 
 struct ExplainOptions {
   std::string scenario;
-  std::vector<std::string> residency;  // FROM CLASS
+  std::vector<std::string> residency;   // FROM CLASS
+  std::vector<std::string> mechanisms;  // in place, where no scenario says
+  std::string from_day = "2027-01-01";  // of twelve months, where no scenario says
 };
 
 [[noreturn]] void usage_error(const std::string& message,
@@ -55,16 +58,18 @@ struct ExplainOptions {
 
 /// A scenario that asks about nothing but residency, for when none is given.
 scenarios::Scenario law_only(const datasets::Catalog& catalog, geo::CountryCode from,
-                             const std::string& data) {
+                             const ExplainOptions& options) {
   return scenarios::parse_scenario(
       fmt::format("name: law\n"
-                  "horizon: {{order_date: 2026-12-01, start: 2027-01-01, months: 12}}\n"
+                  "horizon: {{order_date: {2}, start: {2}, months: 12}}\n"
                   "workloads: [{{name: w, kind: service, service_ms: {{constant: 1}}, "
-                  "streams_per_gpu: 1, data: [{}], slo: {{e2e_p95_ms: 1000}}}}]\n"
-                  "demand: [{{name: d, workload: w, users: {{\"{}\": 1}}, "
+                  "streams_per_gpu: 1, data: [{0}], slo: {{e2e_p95_ms: 1000}}}}]\n"
+                  "demand: [{{name: d, workload: w, users: {{\"{1}\": 1}}, "
                   "requests_per_user_day: 1, daily_profile: flat, access: none}}]\n"
-                  "residency: {{mode: law, law: {{mechanisms: [], unknown: deny}}}}\n",
-                  data, from.text()),
+                  "residency: {{mode: law, law: {{mechanisms: [{3}], unknown: "
+                  "deny}}}}\n",
+                  options.residency.at(1), from.text(), options.from_day,
+                  fmt::join(options.mechanisms, ", ")),
       "(law only)", ".", catalog);
 }
 
@@ -78,9 +83,9 @@ void run_explain(const ExplainOptions& options, Session& session) {
         fmt::format("--residency: \"{}\" is no country code", options.residency.at(0)),
         did_you_mean(options.residency.at(0), codes));
   }
-  const scenarios::Scenario scenario =
-      options.scenario.empty() ? law_only(catalog, *from, options.residency.at(1))
-                               : session.scenario(options.scenario);
+  const scenarios::Scenario scenario = options.scenario.empty()
+                                           ? law_only(catalog, *from, options)
+                                           : session.scenario(options.scenario);
   const scenarios::ResidencyRules rules(scenario, catalog);
   std::set<geo::CountryCode> hosts;
   for (const datasets::Site& site : catalog.sites) hosts.insert(site.country);
@@ -91,14 +96,19 @@ void run_explain(const ExplainOptions& options, Session& session) {
     text +=
         fmt::format("{}, data {}, users in {}:\n", scenario.spec.workloads(w).name(),
                     options.residency.at(1), from->text());
+    std::map<std::string, std::vector<std::string>> summary;
     for (const geo::CountryCode to : hosts) {
       const auto verdict = rules.verdict(*from, static_cast<std::size_t>(w), to);
-      text += fmt::format("  {}  {:<9}  {}\n", to.text(),
-                          verdict.allowed   ? "allowed"
-                          : verdict.unknown ? "unknown"
-                                            : "forbidden",
-                          verdict.mechanism);
+      const std::string word = verdict.allowed   ? "allowed"
+                               : verdict.unknown ? "unknown"
+                                                 : "forbidden";
+      summary[word].push_back(to.text());
+      text += fmt::format("  {}  {:<9}  {}\n", to.text(), word, verdict.mechanism);
       for (const std::string& link : verdict.chain) text += "        " + link + "\n";
+    }
+    for (const auto& [word, countries] : summary) {
+      text += fmt::format("{} in {} of the {} countries with sites: {}\n", word,
+                          countries.size(), hosts.size(), fmt::join(countries, " "));
     }
   }
   if (text.empty()) {
@@ -132,12 +142,20 @@ void add_explain(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "explain", "Where data may go, row by row: --residency FROM CLASS");
   command->add_option("scenario", options->scenario,
-                      "Scenario file; unset: the law alone, no mechanisms in place");
+                      "Scenario file; unset: the law alone, with --mechanisms on --on");
   command
       ->add_option("--residency", options->residency,
                    "Country of the users and class of the data")
       ->expected(2)
       ->required();
+  command
+      ->add_option("--mechanisms", options->mechanisms,
+                   "In place, where no scenario is given, e.g. adequacy,scc")
+      ->delimiter(',');
+  command
+      ->add_option("--on", options->from_day,
+                   "First day of twelve months, where no scenario is given")
+      ->capture_default_str();
   command->callback([options, &session] { run_explain(*options, session); });
 }
 

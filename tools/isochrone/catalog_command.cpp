@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "datasets/audit.h"
+#include "datasets/price_story.h"
+#include "place/plan_file/table.h"
+#include "tools/isochrone/session.h"
+
+namespace isochrone::tools {
+namespace {
+
+struct CatalogOptions {
+  std::string what;
+  std::string gpu;
+  std::string country;
+};
+
+std::string sites_table(const datasets::Catalog& catalog,
+                        const CatalogOptions& options) {
+  place::TextTable table(
+      {"site", "class", "tier", "city", "in", "GPUs", "no price because"});
+  for (const datasets::Site& site : catalog.sites) {
+    if (!options.country.empty() && site.country.text() != options.country) continue;
+    std::vector<std::string> gpus;
+    for (const auto gpu : site.gpus) gpus.push_back(catalog.gpus[gpu].id);
+    if (!options.gpu.empty() && std::ranges::count(gpus, options.gpu) == 0) continue;
+    table.add({site.id, to_text(site.site_class), to_text(site.tier),
+               catalog.locations[site.location].city, site.country.text(),
+               fmt::format("{}", fmt::join(gpus, " ")), site.price_gap});
+  }
+  return table.text();
+}
+
+std::string where(const datasets::Catalog& catalog, const datasets::Site& site) {
+  return fmt::format("{}  {}, {}, {}, {}", site.id, to_text(site.site_class),
+                     to_text(site.tier), catalog.locations[site.location].city,
+                     site.country.text());
+}
+
+std::string fate_line(const datasets::PriceFate& fate) {
+  const datasets::PriceRow& row = *fate.row;
+  const double usd = static_cast<double>(row.usd_per_gpu_hour.count()) / 1e6;
+  return fmt::format(
+      "  {} {:>8.4f} $/GPU-h in shapes of {}, {}: {} ({}{}, {})\n",
+      fate.holds ? "+" : "-", usd, row.shape_gpus, to_text(row.term), fate.why,
+      row.basis == datasets::Basis::kSeen ? "" : to_text(row.basis) + ", ", row.as_of,
+      row.source);
+}
+
+/// The GPUs that were seen at a site, in brackets.
+std::string shown_there(const datasets::Catalog& catalog, const datasets::Site& site) {
+  if (site.gpu_status != "seen") return "";
+  std::vector<std::string> gpus;
+  for (const datasets::GpuId gpu : site.gpus) gpus.push_back(catalog.gpus[gpu].id);
+  return gpus.empty() ? " (form not stated)"
+                      : fmt::format(" (but {})", fmt::join(gpus, " "));
+}
+
+/// Prices of one GPU, site by site; then the sites that have none, by reason.
+std::string offers_of(const datasets::Catalog& catalog, datasets::GpuId gpu,
+                      std::optional<geo::CountryCode> country) {
+  std::string text;
+  std::map<std::string, std::vector<std::string>> without;
+  std::size_t priced = 0;
+  for (std::uint32_t i = 0; i < catalog.sites.size(); ++i) {
+    const datasets::SiteId id{i};
+    const datasets::Site& site = catalog.sites[id];
+    if (country && site.country != *country) continue;
+    const datasets::PriceStory story = price_story(catalog, id, gpu);
+    if (!story.none_because.empty()) {
+      without[story.none_because].push_back(site.id + shown_there(catalog, site));
+      continue;
+    }
+    ++priced;
+    text += where(catalog, site) + "\n";
+    if (!story.off_because.empty()) text += "  off: " + story.off_because + "\n";
+    for (const datasets::PriceFate& fate : story.fates) text += fate_line(fate);
+  }
+  text += fmt::format(
+      "{}{} in {}: {} sites with a price. Order: quote of a scenario, "
+      "site, provider's area, provider's list, built.\n",
+      text.empty() ? "" : "\n", catalog.gpus[gpu].id,
+      country ? country->text() : "all countries", priced);
+  for (const auto& [reason, sites] : without) {
+    text += fmt::format("none, {}: {} sites\n", reason, sites.size());
+    if (country) text += fmt::format("  {}\n", fmt::join(sites, "\n  "));
+  }
+  return text;
+}
+
+std::string gpus_table(const datasets::Catalog& catalog) {
+  place::TextTable table(
+      {"GPU", ">GB", ">GB/s", ">bf16 TFLOPS", ">fp8", ">fp64", "fabric"});
+  for (const datasets::Gpu& gpu : catalog.gpus) {
+    table.add({gpu.id, fmt::format("{:g}", gpu.memory_gb),
+               fmt::format("{:g}", gpu.memory_gbs),
+               fmt::format("{:g}", gpu.bf16_dense_tflops),
+               gpu.fp8_dense_tflops ? fmt::format("{:g}", *gpu.fp8_dense_tflops) : "-",
+               fmt::format("{:g}", gpu.fp64_tflops),
+               fmt::format("{} {}", gpu.intra_fabric, gpu.fabric_domain_gpus)});
+  }
+  return table.text();
+}
+
+std::string profiles_table(const datasets::Catalog& catalog) {
+  place::TextTable table(
+      {"profile", ">t0 ms", ">KV blocks", "basis", ">+-%", "source"});
+  for (const datasets::StepProfile& profile : catalog.profiles) {
+    table.add({profile.id,
+               fmt::format("{:.2f}", static_cast<double>(profile.step.t0) / 1e9),
+               fmt::to_string(profile.kv_blocks), to_text(profile.basis),
+               fmt::format("{:g}", profile.error_pct), profile.source});
+  }
+  return table.text();
+}
+
+std::string rules_table(const datasets::Catalog& catalog,
+                        const CatalogOptions& options) {
+  place::TextTable table(
+      {"line", "jurisdiction", "class", "outcome", "needs", "from", "until", "regime"});
+  for (const datasets::ResidencyRow& row : catalog.residency) {
+    const auto country = geo::CountryCode::parse(options.country);
+    if (country && !row.countries.contains(*country)) continue;
+    table.add({fmt::to_string(row.line), row.jurisdiction, row.data_class, row.outcome,
+               fmt::format("{}", fmt::join(row.needs, "|")), row.from_date,
+               row.until_date, row.regime});
+  }
+  return table.text();
+}
+
+std::string overview(const datasets::Catalog& catalog) {
+  return fmt::format(
+      "{} sites in {} locations, {} metros, {} countries, {} GPUs, {} price rows,\n"
+      "{} models, {} step profiles, {} residency rows, {} hubs, {} links, {} measured "
+      "pairs\nSHA-256 {}\n",
+      catalog.sites.size(), catalog.locations.size(), catalog.metros.size(),
+      catalog.countries.size(), catalog.gpus.size(), catalog.prices.size(),
+      catalog.models.size(), catalog.profiles.size(), catalog.residency.size(),
+      catalog.network.hubs.size(), catalog.network.links.size(),
+      catalog.network.measured.size(), catalog.hash);
+}
+
+/// Every promise with what was tried; false if one is broken.
+bool run_check(const datasets::Catalog& catalog) {
+  std::string text = overview(catalog);
+  text +=
+      "  ok    keys are unique, references whole, numbers in range: else nothing "
+      "loads\n";
+  bool sound = true;
+  const auto outlines = datasets::CountryOutlines::load(datasets::default_folder());
+  for (const datasets::AuditedPromise& one : datasets::audit(catalog, outlines)) {
+    sound = sound && one.breaches.empty();
+    text +=
+        fmt::format("  {}  {} ({} looked at)\n", one.breaches.empty() ? "ok  " : "FAIL",
+                    one.promise, one.looked_at);
+    if (!one.remark.empty()) text += "        " + one.remark + "\n";
+    for (const std::string& breach : one.breaches) text += "        " + breach + "\n";
+  }
+  print(text);
+  return sound;
+}
+
+/// The thing that `word` names, or a fault with the nearest name.
+datasets::GpuId gpu_named(const datasets::Catalog& catalog, const std::string& word) {
+  if (const auto gpu = catalog.gpu(word)) return *gpu;
+  std::vector<std::string> known;
+  for (const datasets::Gpu& gpu : catalog.gpus) known.push_back(gpu.id);
+  Diagnostics faults;
+  faults.error({}, fmt::format("no GPU is called \"{}\"", word),
+               did_you_mean(word, known));
+  faults.throw_if_errors();
+  return {};
+}
+
+std::optional<geo::CountryCode> country_named(const datasets::Catalog& catalog,
+                                              const std::string& word) {
+  if (word.empty()) return std::nullopt;
+  const auto code = geo::CountryCode::parse(word);
+  if (code && catalog.country(*code)) return code;
+  Diagnostics faults;
+  faults.error({}, fmt::format("\"{}\" is no country code", word));
+  faults.throw_if_errors();
+  return code;
+}
+
+std::string offers_text(const datasets::Catalog& catalog,
+                        const CatalogOptions& options) {
+  if (!options.gpu.empty()) {
+    return offers_of(catalog, gpu_named(catalog, options.gpu),
+                     country_named(catalog, options.country));
+  }
+  std::string text;
+  for (std::uint32_t i = 0; i < catalog.gpus.size(); ++i) {
+    text += offers_of(catalog, datasets::GpuId{i},
+                      country_named(catalog, options.country)) +
+            "\n";
+  }
+  return text;
+}
+
+void run_catalog(const CatalogOptions& options, Session& session) {
+  const datasets::Catalog& catalog = session.catalog();
+  if (options.what == "check") {
+    if (!run_check(catalog)) session.exit = kBadInput;
+    return;
+  }
+  print(options.what == "sites"      ? sites_table(catalog, options)
+        : options.what == "offers"   ? offers_text(catalog, options)
+        : options.what == "gpus"     ? gpus_table(catalog)
+        : options.what == "profiles" ? profiles_table(catalog)
+                                     : rules_table(catalog, options));
+}
+
+}  // namespace
+
+void add_catalog(CLI::App& app, Session& session) {
+  auto options = std::make_shared<CatalogOptions>();
+  CLI::App* command =
+      app.add_subcommand("catalog", "What the program knows, with sources");
+  command
+      ->add_option("what", options->what,
+                   "check, sites, offers, gpus, profiles or rules")
+      ->check(CLI::IsMember({"check", "sites", "offers", "gpus", "profiles", "rules"}))
+      ->default_val("check");
+  command->add_option("--gpu", options->gpu, "Only this GPU");
+  command->add_option("--country", options->country, "Only this country");
+  command->callback([options, &session] { run_catalog(*options, session); });
+}
+
+}  // namespace isochrone::tools
