@@ -87,7 +87,8 @@ ShareEstimate missed_share(const std::vector<UnitWindows>& units) {
       student_quantile(kConfidence, estimate.degrees) * estimate.standard_error;
   estimate.low = std::max(0.0, estimate.share - reach);
   estimate.high = std::min(1.0, estimate.share + reach);
-  widen_to_binomial(estimate, sums.seen * sums.seen / sums.squared_scales);
+  estimate.effective_requests = sums.seen * sums.seen / sums.squared_scales;
+  widen_to_binomial(estimate, estimate.effective_requests);
   return estimate;
 }
 

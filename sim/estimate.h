@@ -31,6 +31,7 @@ struct ShareEstimate {
   double high = 1;
   double standard_error = 0;
   double degrees = 1;                  ///< of freedom of the standard error
+  double effective_requests = 0;       ///< independent ones that would tell as much
   bool binomial = false;               ///< a limit was widened to the binomial one
   std::vector<double> variance_parts;  ///< by unit, summing to 1 (or all 0)
 };

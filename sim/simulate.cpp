@@ -222,23 +222,35 @@ class Simulation {
     cell.hours = hours == kWorstBlocks ? "other hours"
                                        : hour_name(plan_.worst_blocks[key][hours]);
     std::vector<WeightedHistogram> values;
-    bool complete = true;
+    double units = 0;
+    double kept_units = 0;
+    cell.complete = true;
     for (const Contribution& part : plan_.contributions[key][hours]) {
       if (tallies_[part.unit].windows == 0) {
-        complete = false;
+        cell.complete = false;
         continue;
       }
       const KeyTally& tally = tallies_[part.unit].keys[part.local];
       cell.requests += tally.requests;
       cell.unfinished += tally.unfinished;
-      values.push_back({&tally.values, scale_of(part.unit)});
+      cell.kept += tally.kept;
+      const double scale = scale_of(part.unit);
+      units += scale * static_cast<double>(tally.values.count());
+      kept_units += scale * static_cast<double>(tally.kept_units);
+      values.push_back({&tally.values, scale});
     }
     const ShareEstimate missed = missed_of(key, hours);
     const double wanted = cell.objective.percentile / 100;
+    cell.late = cell.requests - cell.kept - cell.unfinished;
+    cell.windows = windows_of(key, hours);
+    cell.window_share = units > 0 ? kept_units / units : 0;
     cell.attained = 1 - missed.share;
-    cell.low = complete ? 1 - missed.high : 0;
-    cell.high = complete ? 1 - missed.low : 1;
-    if (cell.requests > 0 && windows_of(key, hours) >= kFewestWindows) {
+    cell.low = cell.complete ? 1 - missed.high : 0;
+    cell.high = cell.complete ? 1 - missed.low : 1;
+    cell.standard_error = missed.standard_error;
+    cell.degrees = missed.degrees;
+    cell.effective_requests = missed.effective_requests;
+    if (cell.requests > 0 && cell.windows >= kFewestWindows) {
       if (cell.low >= wanted) cell.verdict = Verdict::kMet;
       if (cell.high < wanted) cell.verdict = Verdict::kMissed;
     }

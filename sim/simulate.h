@@ -19,11 +19,19 @@ struct Cell {
   scenarios::RegionId region;
   std::string hours;  ///< "14 UTC", or "other hours"
   Objective objective;
-  std::uint64_t requests = 0;    ///< measured
+  std::uint64_t requests = 0;    ///< measured: kept + late + unfinished
+  std::uint64_t kept = 0;        ///< within the limit
+  std::uint64_t late = 0;        ///< finished beyond it
   std::uint64_t unfinished = 0;  ///< given up; counted as missed
-  double attained = 0;           ///< estimate of P(within the limit)
-  double low = 0;                ///< one-sided 95 % limits
+  std::uint64_t windows = 0;
+  bool complete = false;    ///< every pool of the cell had windows
+  double window_share = 0;  ///< kept, weighted by what the windows stand for: no fluid
+  double attained = 0;      ///< estimate of P(within the limit)
+  double low = 0;           ///< one-sided 95 % limits
   double high = 0;
+  double standard_error = 0;      ///< of `attained`
+  double degrees = 1;             ///< of freedom of the standard error
+  double effective_requests = 0;  ///< independent ones that would tell as much
   Verdict verdict = Verdict::kNotShown;
   Nanos at_percentile{0};  ///< the metric's value at the objective's percentile
   LatencySplit mean;

@@ -30,6 +30,8 @@ void UnitTally::merge(const UnitTally& later) {
     to.windows.insert(to.windows.end(), from.windows.begin(), from.windows.end());
     to.requests += from.requests;
     to.unfinished += from.unfinished;
+    to.kept += from.kept;
+    to.kept_units += from.kept_units;
     to.values.merge(from.values);
     for (std::size_t part = 0; part < to.sums.size(); ++part) {
       to.sums[part] += from.sums[part];
@@ -190,8 +192,11 @@ void UnitRun::count(const MeasuredRequest& request, std::size_t stream, Rng& rng
     WindowCount& window = key.windows.back();
     window.requests += 1;
     window.missed += met ? 0 : 1;
-    key.values.add(*value, static_cast<std::uint64_t>(
-                               std::llround(window.weight * kHistogramUnit)));
+    const auto units =
+        static_cast<std::uint64_t>(std::llround(window.weight * kHistogramUnit));
+    key.values.add(*value, units);
+    key.kept += met ? 1 : 0;
+    key.kept_units += met ? units : 0;
     if (!request.finished) continue;
     key.weights += window.weight;
     const auto parts = parts_of(latency);

@@ -25,6 +25,8 @@ struct KeyTally {
   std::vector<WindowCount> windows;
   std::uint64_t requests = 0;
   std::uint64_t unfinished = 0;
+  std::uint64_t kept = 0;
+  std::uint64_t kept_units = 0;  ///< kept requests in the unit of `values`
   Histogram values;  ///< each request as often as its window's weight says, times 1,024
   /// Over the finished requests, weighted; parts in the order of LatencySplit, in ns.
   std::array<double, 8> sums{};

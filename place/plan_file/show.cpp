@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -120,9 +122,29 @@ std::string cells(const plan::Plan& plan) {
                            table.text(), plan.simulated_requests(), plan.drills_size());
 }
 
+std::string use_of(const plan::Cut& cut) {
+  if (cut.left() <= 0) return "";
+  return fmt::format("{:.0f} %", 100 * static_cast<double>(cut.need()) /
+                                     static_cast<double>(cut.left()));
+}
+
+/// Regions and number of metros of a set of users.
+std::string users_of(const plan::Plan& plan, const plan::Cut& cut) {
+  std::set<std::string> regions;
+  for (const std::uint32_t index : cut.populations()) {
+    if (index >= static_cast<std::uint32_t>(plan.populations_size())) continue;
+    regions.insert(plan.populations(static_cast<int>(index)).region());
+  }
+  constexpr std::size_t kTold = 3;
+  const std::string where = regions.size() > kTold
+                                ? fmt::format("{} regions", regions.size())
+                                : fmt::to_string(fmt::join(regions, ", "));
+  return fmt::format("{} populations in {}", cut.populations_size(), where);
+}
+
 std::string drills(const plan::Plan& plan) {
-  TextTable table({"after the loss of", ">h UTC", ">load rps", ">carries rps", ">met",
-                   ">worst within"});
+  TextTable table({"after the loss of", ">h UTC", ">load rps", ">carries rps",
+                   ">tightest use", "for", ">met", ">worst within"});
   for (const plan::Drill& drill : plan.drills()) {
     int met = 0;
     double worst = 1;
@@ -134,6 +156,7 @@ std::string drills(const plan::Plan& plan) {
         {drill.element(), fmt::to_string(drill.block()),
          fmt::format("{:.1f}", static_cast<double>(drill.load()) / 1e6),
          fmt::format("{:.1f}", static_cast<double>(drill.surviving_capacity()) / 1e6),
+         use_of(drill.tightest()), users_of(plan, drill.tightest()),
          fmt::format("{} of {}", met, drill.cells_size()),
          fmt::format("{:.2f} %", 100 * worst)});
   }

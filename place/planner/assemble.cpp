@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "place/planner/best_effort.h"
+#include "place/planner/seal.h"
 
 namespace isochrone::place {
 namespace {
@@ -104,6 +105,7 @@ class Assembler {
     for (const Serving& serving : servings_) {
       for (std::size_t l = 0; l < serving.levels.size(); ++l) {
         add_table(serving, l, *plan_.add_tables());
+        seal(*plan_.mutable_tables(plan_.tables_size() - 1));
         bytes += plan_.tables(plan_.tables_size() - 1).SerializeAsString();
       }
     }
@@ -399,6 +401,7 @@ class Assembler {
       row.set_need(priced.row.need);
       row.set_multiplier(priced.multiplier);
     }
+    seal(certificate);
   }
 
   void add_bound() {

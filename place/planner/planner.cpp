@@ -19,7 +19,7 @@
 #include "place/planner/assemble.h"
 #include "place/planner/build_instance.h"
 #include "place/planner/conflicts.h"
-#include "place/planner/deploy.h"
+#include "place/planner/live_through.h"
 #include "place/planner/question.h"
 #include "place/planner/serving.h"
 

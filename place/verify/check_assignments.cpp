@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -214,6 +215,22 @@ void check_sticky(const Facts& facts, Faults& faults, int index) {
   }
 }
 
+/// By population, then by pool: one plan has one form.
+void check_order(const Facts& facts, Faults& faults) {
+  std::pair<std::size_t, std::uint32_t> last;
+  for (int i = 0; i < facts.plan.assignments_size(); ++i) {
+    const plan::Assignment& assigned = facts.plan.assignments(i);
+    const auto id = facts.population(assigned.demand(), assigned.metro());
+    if (!id) continue;
+    const std::pair now(id->index(), assigned.pool());
+    if (now < last) {
+      faults.add(fmt::format("assignments[{}]", i),
+                 "they are not in the order of populations and pools");
+    }
+    last = now;
+  }
+}
+
 }  // namespace
 
 void check_assignments(const Facts& facts, Faults& faults) {
@@ -227,6 +244,7 @@ void check_assignments(const Facts& facts, Faults& faults) {
                  "the same users on the same pool twice");
     }
   }
+  check_order(facts, faults);
   check_sums(facts, faults);
   check_loads(facts, faults);
 }

@@ -245,6 +245,9 @@ void check_spend(const Facts& facts, Faults& faults, const Bill& bill) {
                  fmt::format("nothing (more) rests on \"{}\"", claimed.basis()));
       continue;
     }
+    if (i > 0 && claimed.basis() < facts.plan.spend(i - 1).basis()) {
+      faults.add(where + ".basis", "they are not sorted by basis");
+    }
     faults.equal(where + ".usd_micro", claimed.usd_micro(), should->second);
     const double share =
         billed > 0 ? static_cast<double>(should->second) / static_cast<double>(billed)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "place/plan_file/plan_file.h"
 #include "place/verify/checks.h"
+#include "place/verify/seal.h"
 
 namespace isochrone::verify {
 namespace {
@@ -20,6 +21,22 @@ std::string serialised(const plan::Table& table) {
   table.SerializeToCodedStream(&coded);
   coded.Trim();
   return bytes;
+}
+
+/// What no scenario decides is sealed: measured laws, and multipliers of which any
+/// prove some bound.
+void check_seals(const plan::Plan& plan, Faults& faults) {
+  std::string tables;
+  for (int i = 0; i < plan.tables_size(); ++i) {
+    faults.equal(fmt::format("tables[{}].seal", i), plan.tables(i).seal(),
+                 seal_of(plan.tables(i)));
+    tables += serialised(plan.tables(i));
+  }
+  faults.equal("provenance.tables_hash", plan.provenance().tables_hash(),
+               sha256(tables));
+  if (plan.status() != "planned") return;
+  faults.equal("certificate.seal", plan.certificate().seal(),
+               seal_of(plan.certificate()));
 }
 
 void check_population(const Facts& facts, Faults& faults, int index) {
@@ -65,17 +82,12 @@ void check_provenance(const Facts& facts, Faults& faults) {
                sha256(facts.scenario.normalised));
   faults.equal("provenance.datasets_hash", provenance.datasets_hash(),
                facts.catalog.hash);
-  std::string tables;
-  for (const plan::Table& table : plan.tables()) tables += serialised(table);
-  if (provenance.tables_hash() != sha256(tables)) {
-    faults.add("provenance.tables_hash", "the tables have another hash");
-  }
+  check_seals(plan, faults);
   faults.equal("provenance.seed", provenance.seed(), scenarios::seed(facts.scenario));
   faults.equal("provenance.release", provenance.release(),
                std::string(ISOCHRONE_RELEASE));
-  if (provenance.start().empty()) {
-    faults.add("provenance.start", "it is neither cold nor the name of a plan");
-  }
+  // No release starts from a base plan yet.
+  faults.equal("provenance.start", provenance.start(), "cold");
   const bool planned = plan.status() == "planned";
   if (!planned && plan.status() != "infeasible" && plan.status() != "undecided") {
     faults.add("status", fmt::format("\"{}\" is no status of a plan", plan.status()));

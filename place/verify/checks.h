@@ -54,8 +54,13 @@ std::optional<std::int64_t> proven_bound(const Facts& facts, Faults& faults);
 /// The claimed bound against the proven one, and the gap.
 void check_bound(const Facts& facts, Faults& faults);
 
-/// Verdicts of the simulated cells and drills, none missing, and the law notes.
+/// Every simulated cell follows from what it says was measured, and none is missing.
 void check_cells(const Facts& facts, Faults& faults);
+
+/// Every loss is drilled in its worst block, and the cells of each drill.
+void check_drills(const Facts& facts, Faults& faults);
+
+/// Where the data of each population may be, and by which mechanism.
 void check_law(const Facts& facts, Faults& faults);
 
 }  // namespace isochrone::verify

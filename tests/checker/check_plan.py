@@ -18,6 +18,7 @@ from collections import defaultdict
 from fractions import Fraction
 
 WHOLE = 10**9  # parts of a share
+FEWEST_WINDOWS = 48  # of a cell: fewer show nothing
 HASH_FIELD = 67  # tag, length and 64 digits of content_hash
 
 
@@ -315,6 +316,12 @@ class Checker:
             _, percentile, _ = cell.objective.split("_")
             p = float(percentile[1:]) / 100
             should = "met" if cell.low >= p else "missed" if cell.high < p else "not shown"
+            if cell.requests == 0 or cell.windows < FEWEST_WINDOWS:
+                should = "not shown"
+            self.equal(
+                cell.requests, cell.kept + cell.late + cell.unfinished, f"{where}.requests"
+            )
+            self.equal(cell.mean_e2e_ns, sum(part.ns for part in cell.parts), f"{where}.parts")
             self.equal(cell.verdict, should, f"{where}.verdict")
 
 

@@ -13,6 +13,7 @@
 #include "place/verify/batch_need.h"
 #include "place/verify/checks.h"
 #include "place/verify/facts.h"
+#include "place/verify/seal.h"
 #include "place/verify/slow_capacity.h"
 #include "place/verify/slow_reach.h"
 #include "place/verify/traffic.h"
@@ -112,9 +113,8 @@ class Builder {
     }
     table.set_rests_on("rate given by the scenario");
     add_reach(table);
-    std::string bytes;
-    table.SerializeToString(&bytes);
-    plan_.mutable_provenance()->set_tables_hash(sha256(bytes));
+    table.set_seal(seal_of(table));
+    plan_.mutable_provenance()->set_tables_hash(sha256(table.SerializeAsString()));
   }
 
   static void add_law_point(plan::Table& table, double p) {
@@ -367,6 +367,7 @@ class Builder {
                    facts_.demand.populations[PopulationId{i}].load[12].count());
     }
     row.set_multiplier(50'000);
+    certificate.set_seal(seal_of(certificate));
     Faults faults;
     const std::int64_t proven = proven_bound(facts_, faults).value();
     plan::Bound& bound = *plan_.mutable_bound();

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "place/plan.pb.h"
+#include "place/planner/question.h"
+#include "sim/deployment.h"
+
+namespace isochrone::place {
+
+/// The loss of one element in its worst block: the one in which some set of users asks
+/// for the largest part of what the pools that it can still reach carry. All traffic of
+/// that block goes over the surviving pools, within the degraded reach, with cold
+/// connections for those who are moved and the degraded objectives. It is the state
+/// that settles after the loss, not the minute of the loss: requests in flight, their
+/// KV and the queue of the lost pools are not followed.
+struct LossDrill {
+  std::string element;
+  std::size_t block = 0;
+  std::int64_t load = 0;  ///< micro-rps of all workloads
+  std::int64_t surviving_capacity = 0;
+  plan::Cut tightest;   ///< that set, its load and what is left for it
+  bool routed = false;  ///< every request found a place
+  sim::Deployment deployment;
+};
+
+/// One drill per element that the plan uses, in the order of their names; of equally
+/// bad blocks the earliest. Only blocks that `simulate.hours` covers.
+std::vector<LossDrill> loss_drills(const Question& question, const plan::Plan& plan);
+
+}  // namespace isochrone::place

@@ -1,0 +1,120 @@
+#include "place/planner/live_through.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "place/planner/assemble.h"
+#include "place/planner/deploy.h"
+#include "place/planner/drills.h"
+#include "place/planner/seal.h"
+#include "sim/simulate.h"
+
+namespace isochrone::place {
+namespace {
+
+constexpr std::int64_t kFewestRequests = 1000;  // of a drill
+
+void write_parts(const sim::LatencySplit& mean, plan::Cell& row) {
+  std::int64_t sum = 0;
+  const auto add = [&](const char* name, Nanos time) {
+    plan::Cell::Part& part = *row.add_parts();
+    part.set_name(name);
+    part.set_ns(time.count());
+    sum += time.count();
+  };
+  add("connection", mean.connection);
+  add("last mile", mean.last_mile);
+  add("wan", mean.wan);
+  add("transfer", mean.transfer);
+  add("front end", mean.front_end);
+  add("queue", mean.queue);
+  add("prefill", mean.prefill);
+  row.set_mean_ttft_ns(sum);
+  add("decode", mean.decode);
+  row.set_mean_e2e_ns(sum);
+}
+
+void write_cell(const Question& question, const sim::Cell& cell, plan::Cell& row) {
+  row.set_workload(question.workload(cell.workload).name());
+  row.set_region(question.demand.regions[cell.region].name);
+  row.set_hours(cell.hours);
+  row.set_objective(objective_name(cell.objective));
+  row.set_limit_ms(static_cast<double>(cell.objective.limit.count()) / 1e6);
+  row.set_requests(cell.requests);
+  row.set_kept(cell.kept);
+  row.set_late(cell.late);
+  row.set_unfinished(cell.unfinished);
+  row.set_windows(cell.windows);
+  row.set_complete(cell.complete);
+  row.set_window_share(cell.window_share);
+  row.set_control(cell.attained - cell.window_share);
+  row.set_attained(cell.attained);
+  row.set_low(cell.low);
+  row.set_high(cell.high);
+  row.set_standard_error(cell.standard_error);
+  row.set_degrees(cell.degrees);
+  row.set_effective_requests(cell.effective_requests);
+  row.set_verdict(sim::to_text(cell.verdict));
+  row.set_at_percentile_ms(static_cast<double>(cell.at_percentile.count()) / 1e6);
+  write_parts(cell.mean, row);
+  seal(row);
+}
+
+sim::SimulationSettings settings_of(const Question& question) {
+  const spec::Simulate& wish = question.scenario.spec.simulate();
+  sim::SimulationSettings settings;
+  settings.seed = scenarios::seed(question.scenario);
+  settings.blocks = wish.has_hours() ? wish.hours() : settings.blocks;
+  settings.max_requests =
+      wish.has_max_requests() ? wish.max_requests() : scenarios::kDefaultMaxRequests;
+  return settings;
+}
+
+void live_through_drill(const Question& question, const LossDrill& loss,
+                        sim::SimulationSettings settings, plan::Drill& row) {
+  settings.max_requests = std::max(kFewestRequests, settings.max_requests / 4);
+  settings.stream_name = "drill " + loss.element;
+  row.set_element(loss.element);
+  row.set_block(static_cast<std::uint32_t>(loss.block));
+  row.set_load(loss.load);
+  row.set_surviving_capacity(loss.surviving_capacity);
+  *row.mutable_tightest() = loss.tightest;
+  row.set_residency_kept(true);  // routes leave out every forbidden pool
+  const sim::SimulationResult lived = simulate(loss.deployment, settings);
+  for (const sim::Cell& cell : lived.cells) {
+    write_cell(question, cell, *row.add_cells());
+  }
+  row.set_simulated_requests(lived.simulated_requests);
+}
+
+}  // namespace
+
+void live_through(const Question& question, plan::Plan& plan) {
+  const sim::SimulationSettings settings = settings_of(question);
+  const spec::Simulate& wish = question.scenario.spec.simulate();
+  const bool drills = !wish.has_drills() || wish.drills();
+  const auto losses = drills ? loss_drills(question, plan) : std::vector<LossDrill>{};
+  plan.clear_cells();
+  plan.clear_drills();
+  const sim::SimulationResult day = simulate(deploy(question, plan), settings);
+  for (const sim::Cell& cell : day.cells) {
+    write_cell(question, cell, *plan.add_cells());
+  }
+  plan.set_day_requests(day.simulated_requests);
+  std::uint64_t simulated = day.simulated_requests;
+  for (const LossDrill& loss : losses) {
+    plan::Drill& row = *plan.add_drills();
+    live_through_drill(question, loss, settings, row);
+    simulated += row.simulated_requests();
+    if (!loss.routed) {
+      plan.add_warnings(
+          fmt::format("after the loss of {} some users find no place", loss.element));
+    }
+  }
+  plan.set_simulated_requests(simulated);
+}
+
+}  // namespace isochrone::place

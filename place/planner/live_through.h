@@ -1,0 +1,13 @@
+#pragma once
+
+#include "place/plan.pb.h"
+#include "place/planner/question.h"
+
+namespace isochrone::place {
+
+/// Lives through plan and drills with validation streams and writes cells, drills and
+/// counts of requests into the plan. `simulate.max_requests` bounds the day; a drill
+/// may use a quarter of it more.
+void live_through(const Question& question, plan::Plan& plan);
+
+}  // namespace isochrone::place
