@@ -81,6 +81,7 @@ class LocalSearch {
   void use(const Service& service);
 
   void open_pinned(PlanState& state) const;
+  void place_jobs(PlanState& state) const;
   bool mend(PlanState& state, const Service& service);
   Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
   std::int64_t supply_to(const Cut& cut, int site, const Point& point) const;

@@ -184,6 +184,41 @@ void LocalSearch::open_pinned(PlanState& state) const {
   }
 }
 
+/// Puts each job that stands nowhere where it costs least. Jobs have no load, so that
+/// no cut tells what they lack; where many sites cost the same, the average answer
+/// spreads a job so thin that none is picked from it.
+void LocalSearch::place_jobs(PlanState& state) const {
+  const auto& most = model_.instance().max_sites;
+  for (int k = 0; k < model_.commodities(); ++k) {
+    if (!model_.whole(k) || model_.demands_of(k).empty()) continue;
+    const int job = model_.demands_of(k).front();
+    const auto picks = state.picks();
+    const bool placed = std::ranges::any_of(
+        picks, [&](const Pick& pick) { return pick.commodity == k; });
+    if (placed) continue;
+    const bool full = most && state.open_sites() >= *most;
+    Change best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int s : guide_.candidates) {
+      if (!state.open(s) && (full || tabu_[at(s)] > turn_)) continue;
+      const std::vector<Point>& points = model_.points(s, k);
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        if (!has_bit(model_.reach(s, points[p].reach), job)) continue;
+        const double cost =
+            static_cast<double>(opening_cost(state, s) + points[p].cost) *
+            noise_[at(s)];
+        if (cost >= least) continue;
+        PlanState grown = state;
+        grown.choose(s, k, static_cast<int>(p));
+        if (!grown.fits_stock()) continue;
+        least = cost;
+        best = {s, k, static_cast<int>(p)};
+      }
+    }
+    if (best.site >= 0) state.choose(best.site, best.commodity, best.point);
+  }
+}
+
 /// Grows the plan until it carries everything and keeps its limits; where nothing
 /// helps, closes a site at random and goes on.
 bool LocalSearch::mend(PlanState& state, const Service& service) {
@@ -191,6 +226,7 @@ bool LocalSearch::mend(PlanState& state, const Service& service) {
   while (turn_ - first_turn < 400) {
     ++turn_;
     open_pinned(state);
+    place_jobs(state);
     const std::vector<Shortage> short_cuts = shortages(state);
     if (short_cuts.empty()) {
       if (!carries(state, service)) continue;
