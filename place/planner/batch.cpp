@@ -19,9 +19,11 @@ BatchFit fit_batch(const Question& question, std::size_t workload,
   }
   const auto reference = question.catalog.gpu(batch.reference_gpu());
   INVARIANT(reference, "the reader admitted an unknown GPU " + batch.reference_gpu());
-  // Other GPUs count by their dense bf16 rate.
-  const double ratio =
-      gpu.bf16_dense_tflops / question.catalog.gpus[*reference].bf16_dense_tflops;
+  // Other GPUs count by their dense bf16 rate, where the work requires FP64 by that.
+  const datasets::Gpu& counted = question.catalog.gpus[*reference];
+  const double ratio = w.requirements().fp64()
+                           ? gpu.fp64_tflops / counted.fp64_tflops
+                           : gpu.bf16_dense_tflops / counted.bf16_dense_tflops;
   fit.gpu_hours_month = batch.gpu_hours_month() / ratio;
   fit.hours_per_job = fit.gpu_hours_month / batch.jobs_month() / batch.gang_gpus();
   if (fit.hours_per_job > batch.deadline_hours()) {

@@ -7,14 +7,17 @@
 
 namespace isochrone::verify {
 
-BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Batch& batch,
+BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Workload& workload,
                      datasets::GpuId gpu, std::int64_t shape_gpus) {
   BatchNeed need;
+  const spec::Batch& batch = workload.batch();
   const auto reference = catalog.gpu(batch.reference_gpu());
-  // A GPU of twice the dense bf16 rate needs half the hours.
-  const double ratio = reference ? catalog.gpus[gpu].bf16_dense_tflops /
-                                       catalog.gpus[*reference].bf16_dense_tflops
-                                 : 1;
+  // A GPU of twice the rate needs half the hours.
+  const auto rate = [&](datasets::GpuId id) {
+    const datasets::Gpu& one = catalog.gpus[id];
+    return workload.requirements().fp64() ? one.fp64_tflops : one.bf16_dense_tflops;
+  };
+  const double ratio = reference ? rate(gpu) / rate(*reference) : 1;
   const double gpu_hours = batch.gpu_hours_month() / ratio;
   const auto gang = static_cast<double>(batch.gang_gpus());
   const auto jobs = static_cast<double>(batch.jobs_month());

@@ -77,7 +77,7 @@ class Bill {
       return false;
     }
     const BatchNeed need =
-        batch_need(facts_.catalog, workload->batch(), offer.gpu, offer.shape_gpus);
+        batch_need(facts_.catalog, *workload, offer.gpu, offer.shape_gpus);
     const std::int64_t bill = need.gpu_hours_used * offer.price.count();
     add_rent(pool, site, offer, bill, bill, bill, 0);
     return true;

@@ -39,7 +39,7 @@ class PoolCheck {
     }
     check_offer(*site, *workload);
     if (workload->kind() == "batch") {
-      check_batch(workload->batch());
+      check_batch(*workload);
       if (!facts_.batch_lawful(*facts_.workload_index(pool_.workload()), *site)) {
         faults_.add(where_, fmt::format("its data may not be processed in {}",
                                         site->endpoint.country.text()));
@@ -116,14 +116,16 @@ class PoolCheck {
   }
 
   /// Gangs side by side, each in whole groups; what a job costs is checked in the bill.
-  void check_batch(const spec::Batch& batch) {
+  void check_batch(const spec::Workload& workload) {
+    const spec::Batch& batch = workload.batch();
     faults_.equal(at("profile"), pool_.profile(), "batch");
     faults_.equal(at("precision"), pool_.precision(), "");
     faults_.equal(at("tensor_parallel"), pool_.tensor_parallel(), batch.gang_gpus());
     const auto gpu = facts_.catalog.gpu(pool_.gpu());
     const auto reference = facts_.catalog.gpu(batch.reference_gpu());
     if (!gpu || !reference) return;
-    const BatchNeed need = batch_need(facts_.catalog, batch, *gpu, pool_.shape_gpus());
+    const BatchNeed need =
+        batch_need(facts_.catalog, workload, *gpu, pool_.shape_gpus());
     faults_.equal(at("replicas"), pool_.replicas(), need.gangs);
     faults_.equal(at("gpus"), pool_.gpus(), need.gpus);
     if (need.hours_per_job > batch.deadline_hours()) {
