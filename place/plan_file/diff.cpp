@@ -70,6 +70,27 @@ std::string pool_changes(const plan::Plan& before, const plan::Plan& after,
   return table.empty() ? "" : "\n" + table.text();
 }
 
+/// The bill by kind of line, with what is in the objective only beside it.
+std::string line_changes(const plan::Plan& before, const plan::Plan& after) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> both;
+  const auto kind_of = [](const plan::BillLine& line) {
+    return line.kind() + (line.in_bill() ? "" : " (not billed)");
+  };
+  for (const plan::BillLine& line : before.bill()) {
+    both[kind_of(line)].first += line.usd_micro();
+  }
+  for (const plan::BillLine& line : after.bill()) {
+    both[kind_of(line)].second += line.usd_micro();
+  }
+  TextTable table({"bill line", ">before", ">after", ">$/month"});
+  for (const auto& [kind, amounts] : both) {
+    table.add({kind, to_text(MicroUsd::of(amounts.first)),
+               to_text(MicroUsd::of(amounts.second)),
+               signed_money(amounts.second - amounts.first)});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 void count_sites(const plan::Plan& before, const plan::Plan& after,
                  PlanDifference& difference) {
   std::map<std::string, int> sides;
@@ -210,7 +231,7 @@ PlanDifference diff_plans(const plan::Plan& before, const plan::Plan& after) {
       "moved\n",
       signed_money(difference.bill_usd_micro), difference.gpus, difference.sites_opened,
       difference.sites_closed, 100 * difference.moved_share);
-  text += verdict(difference) + pools + cells;
+  text += verdict(difference) + line_changes(before, after) + pools + cells;
   return difference;
 }
 
