@@ -16,8 +16,17 @@ inline const datasets::Catalog& catalog() {
 }
 
 inline const std::vector<std::string>& example_names() {
-  static const std::vector<std::string> names = {
-      "code-completion", "eu-bank-fraud", "global-chat", "southeast-asia-latency"};
+  static const std::vector<std::string> names = {"av-simulation",
+                                                 "code-completion",
+                                                 "drug-discovery",
+                                                 "edge-voice",
+                                                 "eu-bank-fraud",
+                                                 "generative-video",
+                                                 "global-chat",
+                                                 "hospital-imaging",
+                                                 "hyperscaler-vs-neocloud",
+                                                 "southeast-asia-latency",
+                                                 "training-and-inference"};
   return names;
 }
 
