@@ -139,7 +139,16 @@ std::string users_of(const plan::Plan& plan, const plan::Cut& cut) {
   const std::string where = regions.size() > kTold
                                 ? fmt::format("{} regions", regions.size())
                                 : fmt::to_string(fmt::join(regions, ", "));
-  return fmt::format("{} populations in {}", cut.populations_size(), where);
+  return fmt::format("{} {} in {}", cut.populations_size(),
+                     cut.populations_size() == 1 ? "population" : "populations", where);
+}
+
+std::string first_metro(const plan::Plan& plan, const plan::Cut& cut) {
+  if (cut.populations().empty()) return "";
+  const std::uint32_t first = cut.populations(0);
+  return first < static_cast<std::uint32_t>(plan.populations_size())
+             ? plan.populations(static_cast<int>(first)).metro()
+             : "";
 }
 
 std::string drills(const plan::Plan& plan) {
@@ -161,6 +170,23 @@ std::string drills(const plan::Plan& plan) {
          fmt::format("{:.2f} %", 100 * worst)});
   }
   return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string rps(std::int64_t micro) {
+  return fmt::format("{:.1f}", static_cast<double>(micro) / 1e6);
+}
+
+std::string repairs(const plan::Plan& plan) {
+  std::string out;
+  for (const plan::Repair& repair : plan.repairs().cuts()) {
+    const plan::Cut& cut = repair.cut();
+    out += fmt::format(
+        "  - without {} {} (e.g. {}) need {} rps at {:02} UTC; the rest would carry {} "
+        "with what the day needs, and carries {}\n",
+        repair.element(), users_of(plan, cut), first_metro(plan, cut), rps(cut.need()),
+        cut.block(), rps(repair.had()), rps(cut.left()));
+  }
+  return out.empty() ? "" : "\nmade larger to survive a loss\n" + out;
 }
 
 template <class Lines>
@@ -187,8 +213,8 @@ std::string conflicts(const plan::Plan& plan) {
 
 std::string show_plan(const plan::Plan& plan) {
   return head(plan) + conflicts(plan) + pools(plan) + bill(plan) + spend(plan) +
-         cells(plan) + drills(plan) + list("warnings", plan.warnings()) +
-         list("assumed", plan.assumptions());
+         cells(plan) + drills(plan) + repairs(plan) +
+         list("warnings", plan.warnings()) + list("assumed", plan.assumptions());
 }
 
 }  // namespace isochrone::place

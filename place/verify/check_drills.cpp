@@ -65,7 +65,8 @@ class DrillCheck {
   void check_tightest(const plan::Drill& drill, const std::string& where) {
     const plan::Cut& cut = drill.tightest();
     faults_.equal(where + ".tightest.block", cut.block(), drill.block());
-    const auto worth = losses_.measure(drill.element(), cut, served_);
+    const auto worth =
+        losses_.measure(drill.element(), cut, served_, losses_.capacities());
     if (!worth) {
       faults_.add(where + ".tightest.populations",
                   "they are not ascending populations of the plan");

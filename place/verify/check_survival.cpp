@@ -24,7 +24,8 @@ struct Loss {
   std::size_t block = 0;
 };
 
-/// What of each population is not left out, rounded down once.
+}  // namespace
+
 ServedLoads loads_to_survive(const Facts& facts) {
   std::map<PopulationId, std::int64_t> unserved;
   for (const plan::Unserved& left : facts.plan.unserved()) {
@@ -42,6 +43,8 @@ ServedLoads loads_to_survive(const Facts& facts) {
   }
   return loads;
 }
+
+namespace {
 
 std::string message_of(const Facts& facts, const Loss& loss,
                        const Losses::Shortfall& shortfall) {

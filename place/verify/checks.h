@@ -60,6 +60,10 @@ void check_cells(const Facts& facts, Faults& faults);
 /// Every loss is drilled in its worst block, and the cells of each drill.
 void check_drills(const Facts& facts, Faults& faults);
 
+/// The cuts that the plan was enlarged for: needs, what is left, and what there would
+/// be without them.
+void check_repairs(const Facts& facts, Faults& faults);
+
 /// Where the data of each population may be, and by which mechanism.
 void check_law(const Facts& facts, Faults& faults);
 

@@ -56,9 +56,17 @@ std::int64_t Losses::surviving(const std::string& element) const {
   return capacity;
 }
 
-std::optional<Losses::Worth> Losses::measure(const std::string& element,
-                                             const plan::Cut& cut,
-                                             const ServedLoads& loads) const {
+std::vector<std::int64_t> Losses::capacities() const {
+  std::vector<std::int64_t> capacity;
+  for (const plan::Pool& pool : facts_.plan.pools()) {
+    capacity.push_back(pool.degraded_capacity());
+  }
+  return capacity;
+}
+
+std::optional<Losses::Worth> Losses::measure(
+    const std::string& element, const plan::Cut& cut, const ServedLoads& loads,
+    const std::vector<std::int64_t>& capacity) const {
   Worth worth;
   std::set<std::size_t> pools;
   std::int64_t last = -1;
@@ -75,8 +83,7 @@ std::optional<Losses::Worth> Losses::measure(const std::string& element,
     pools.insert(pools_of(*id).begin(), pools_of(*id).end());
   }
   for (const std::size_t p : pools) {
-    if (!survives(p, element)) continue;
-    worth.left += facts_.plan.pools(static_cast<int>(p)).degraded_capacity();
+    if (survives(p, element)) worth.left += capacity[p];
   }
   return worth;
 }
@@ -121,11 +128,7 @@ bool Losses::carried(const std::string& element, std::size_t block,
 
 Losses::Shortfall Losses::shortfall(const std::string& element, std::size_t block,
                                     const ServedLoads& loads) const {
-  std::vector<std::int64_t> capacity;
-  for (const plan::Pool& pool : facts_.plan.pools()) {
-    capacity.push_back(pool.degraded_capacity());
-  }
-  return flow(element, block, loads, capacity);
+  return flow(element, block, loads, capacities());
 }
 
 }  // namespace isochrone::verify

@@ -35,10 +35,13 @@ class Losses {
     std::int64_t need = 0;
     std::int64_t left = 0;
   };
-  /// Load of a cut's users, and degraded capacity of what is left within their reach;
+  /// Load of a cut's users, and capacity of the pools left within their degraded reach;
   /// nullopt if they are not ascending indices of the plan's populations.
   std::optional<Worth> measure(const std::string& element, const plan::Cut& cut,
-                               const ServedLoads& loads) const;
+                               const ServedLoads& loads,
+                               const std::vector<std::int64_t>& capacity) const;
+  /// Degraded capacities of the plan's pools.
+  std::vector<std::int64_t> capacities() const;
 
   /// Whether all loads of a block find a place where each surviving pool carries
   /// `need / left` of its degraded capacity, rounded up.
@@ -66,5 +69,9 @@ class Losses {
   std::set<std::string> elements_;
   std::vector<std::vector<std::size_t>> pools_of_;  // by population
 };
+
+/// Load by block that must survive, of every population: what is not left out, rounded
+/// down once.
+ServedLoads loads_to_survive(const Facts& facts);
 
 }  // namespace isochrone::verify

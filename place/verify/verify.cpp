@@ -64,6 +64,7 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
     check_bound(facts, faults);
     check_cells(facts, faults);
     check_drills(facts, faults);
+    check_repairs(facts, faults);
     check_law(facts, faults);
   } else {
     check_refusal(plan, faults);

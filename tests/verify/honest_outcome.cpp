@@ -123,6 +123,7 @@ void add_law(const Facts& facts, plan::Plan& plan) {
 void add_outcome(const Facts& facts, plan::Plan& plan) {
   add_cells(plan);
   add_drills(facts, plan);
+  plan.mutable_repairs()->set_seal(seal_of(plan.repairs()));
   add_law(facts, plan);
 }
 

@@ -156,9 +156,9 @@ struct Trial {
   using Check = void (*)(const Facts&, Faults&);
   /// The quick chapters first: most changes show in them, and the slow ones are spared.
   static constexpr Check kChecks[] = {
-      check_provenance,  check_populations, check_sites,    check_pools,
-      check_assignments, check_unserved,    check_law,      check_bill,
-      check_cells,       check_drills,      check_survival, check_bound};
+      check_provenance, check_populations, check_sites, check_pools, check_assignments,
+      check_unserved,   check_law,         check_bill,  check_cells, check_drills,
+      check_repairs,    check_survival,    check_bound};
 
   std::vector<Fault> faults() const {
     Faults found;
