@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace isochrone::place {
@@ -19,15 +20,13 @@ bool lawful(const Question& question, const Population& p, std::size_t site) {
       .allowed;
 }
 
-bool within_any_reach(const Question& question, const std::vector<Serving>& servings,
-                      const Population& p, std::size_t row) {
+bool within_any_reach(const Question& question, const Serving& serving,
+                      const Population& p, std::size_t row, bool degraded) {
   Micros widest{-1};
-  for (const Serving& serving : servings) {
-    if (serving.workload != p.workload) continue;
-    for (const Serving::Reached& reached : serving.reach) {
-      const auto it = reached.find({p.entry, p.endpoint.country});
-      if (it != reached.end()) widest = std::max(widest, it->second);
-    }
+  for (const Serving::Reached& reached :
+       degraded ? serving.degraded_reach : serving.reach) {
+    const auto it = reached.find({p.entry, p.endpoint.country});
+    if (it != reached.end()) widest = std::max(widest, it->second);
   }
   for (std::size_t s = 0; s < question.rtts.columns(); ++s) {
     if (question.rtts.at(row, s).rtt <= widest && lawful(question, p, s)) return true;
@@ -35,52 +34,94 @@ bool within_any_reach(const Question& question, const std::vector<Serving>& serv
   return false;
 }
 
-/// What the strictest objective of the entry lets a region miss.
-double allowed_misses(const Question& question, const Population& p) {
+/// Largest share of a region's load that may be counted as missed: beyond it the others
+/// would have to attain more than 1 on the level that waits least.
+double most_lost(const Question& question, const Population& p) {
   const spec::Slo slo = objectives(question.scenario, question.entry(p.entry));
   double strictest = 0;
   for (const spec::Objective& o : slo.objectives()) {
-    strictest = std::max(strictest, o.percentile());
+    if (o.metric() != "tpot") strictest = std::max(strictest, o.percentile() / 100);
   }
-  return 1 - strictest / 100;
+  return 1 - strictest / (1 - kWaitShareParts[2] * 0.8 * (1 - strictest));
+}
+
+struct Region {
+  std::array<double, scenarios::kBlocks> all{};
+  std::array<double, scenarios::kBlocks> lost{};
+  std::array<double, scenarios::kBlocks> lost_degraded{};
+  double most = 1;
+
+  Serving::Lost shares() const {
+    Serving::Lost worst;
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      if (all[b] <= 0) continue;
+      worst.normal = std::max(worst.normal, lost[b] / all[b]);
+      worst.degraded = std::max(worst.degraded, lost_degraded[b] / all[b]);
+    }
+    return worst;
+  }
+};
+
+/// Regions of the serving's workload, with the loads of whom no level reaches.
+std::map<scenarios::RegionId, Region> regions_of(const Question& question,
+                                                 const Serving& serving,
+                                                 std::vector<bool>& lost) {
+  std::map<scenarios::RegionId, Region> regions;
+  lost.assign(question.demand.populations.size(), false);
+  std::size_t next = 0;
+  for (const Population& p : question.demand.populations) {
+    const std::size_t row = next++;
+    if (p.workload != serving.workload) continue;
+    const spec::Demand& entry = question.entry(p.entry);
+    const bool priced = entry.has_coverage() && entry.coverage() < 1;
+    lost[row] = !priced && !within_any_reach(question, serving, p, row, false);
+    const bool anyhow = lost[row] && !within_any_reach(question, serving, p, row, true);
+    Region& region = regions[p.region];
+    region.most = std::min(region.most, most_lost(question, p));
+    for (std::size_t b = 0; b < scenarios::kBlocks; ++b) {
+      region.all[b] += to_rps(p.load[b]);
+      if (lost[row]) region.lost[b] += to_rps(p.load[b]);
+      if (anyhow) region.lost_degraded[b] += to_rps(p.load[b]);
+    }
+  }
+  return regions;
 }
 
 }  // namespace
 
+void settle_best_effort(const Question& question, Serving& serving) {
+  std::set<scenarios::RegionId> refused;
+  Serving::LostShares shares;
+  compute_reach(question, serving, shares);
+  // Each round some region loses more users or is refused, so it ends.
+  for (;;) {
+    Serving::LostShares now;
+    for (const auto& [id, region] :
+         regions_of(question, serving, serving.best_effort)) {
+      const Serving::Lost share = region.shares();
+      if (share.normal > region.most) refused.insert(id);
+      if (share.normal > 0 && !refused.contains(id)) now[id] = share;
+    }
+    if (now == shares) break;
+    shares = std::move(now);
+    compute_reach(question, serving, shares);
+  }
+  std::size_t row = 0;
+  for (const Population& p : question.demand.populations) {
+    if (refused.contains(p.region)) serving.best_effort[row] = false;
+    ++row;
+  }
+}
+
 std::vector<bool> best_effort(const Question& question,
                               const std::vector<Serving>& servings) {
-  using Loads = std::array<double, scenarios::kBlocks>;
-  struct Region {
-    Loads all{};
-    Loads stranded{};
-    double allowance = 1;
-  };
-  std::map<std::pair<std::size_t, scenarios::RegionId>, Region> regions;
-  std::vector<bool> stranded(question.demand.populations.size(), false);
-  std::size_t next = 0;
-  for (const Population& p : question.demand.populations) {
-    const std::size_t row = next++;
-    const spec::Demand& entry = question.entry(p.entry);
-    const bool priced = entry.has_coverage() && entry.coverage() < 1;
-    stranded[row] = !priced && !within_any_reach(question, servings, p, row);
-    Region& region = regions[{p.workload, p.region}];
-    region.allowance =
-        std::min(region.allowance, kBestEffortPart * allowed_misses(question, p));
-    for (std::size_t block = 0; block < scenarios::kBlocks; ++block) {
-      const double load = to_rps(p.load[block]);
-      region.all[block] += load;
-      if (stranded[row]) region.stranded[block] += load;
+  std::vector<bool> any(question.demand.populations.size(), false);
+  for (const Serving& serving : servings) {
+    for (std::size_t d = 0; d < serving.best_effort.size(); ++d) {
+      if (serving.best_effort[d]) any[d] = true;
     }
   }
-  next = 0;
-  for (const Population& p : question.demand.populations) {
-    const std::size_t row = next++;
-    const Region& region = regions.at({p.workload, p.region});
-    for (std::size_t block = 0; block < scenarios::kBlocks && stranded[row]; ++block) {
-      stranded[row] = region.stranded[block] <= region.allowance * region.all[block];
-    }
-  }
-  return stranded;
+  return any;
 }
 
 Micros best_effort_reach(const Question& question, std::size_t population) {

@@ -7,19 +7,21 @@
 
 namespace isochrone::place {
 
-/// Largest share of a (workload, region) load, in any block, that may come from users
-/// for whom no arc meets the objectives: this part of the misses 1 - p that are
-/// allowed.
-inline constexpr double kBestEffortPart = 0.25;
-
 /// How much farther than the nearest lawful site such users may be sent.
 inline constexpr Micros kBestEffortDetour{150'000};
 
-/// By population: whether it is served by best effort, because no candidate lies within
-/// the reach of any level and the users of its region who fare so are few. Objectives
-/// hold per (workload, region, block), so a few islands on a satellite do not make a
-/// question infeasible; they are counted as missed there. Entries with coverage below 1
-/// have a price for leaving users out instead.
+/// Decides which users of the serving's workload are served by best effort, and how far
+/// its levels reach the others. Objectives hold per (workload, region, block), so a few
+/// islands on a satellite do not make a question infeasible: whom no candidate reaches
+/// is sent to a site anyhow and counted as missed. Where they are a share s of their
+/// region's load in its worst block, the others must attain p / (1 - s), so that the
+/// region as a whole still attains p; their reach is computed for that. Whoever is out
+/// of reach then is counted in s too, until nothing changes. A region in which s leaves
+/// the others more to attain than the level that waits least admits has no best effort.
+/// Entries with coverage below 1 have a price for leaving users out instead.
+void settle_best_effort(const Question& question, Serving& serving);
+
+/// By population, of all workloads: whether it is served by best effort.
 std::vector<bool> best_effort(const Question& question,
                               const std::vector<Serving>& servings);
 

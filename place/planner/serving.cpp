@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "place/planner/best_effort.h"
 #include "scenarios/traffic.h"
 
 namespace isochrone::place {
@@ -208,6 +209,16 @@ std::optional<Micros> within_rtt_max(std::optional<Micros> reached,
   return std::min(*reached, cap);
 }
 
+/// What the rest must attain where `lost` of all are counted as missed.
+std::vector<sim::Objective> raised(std::vector<sim::Objective> objectives,
+                                   double lost) {
+  for (sim::Objective& objective : objectives) {
+    if (objective.metric == sim::Objective::Metric::kTpot) continue;
+    objective.percentile /= 1 - lost;
+  }
+  return objectives;
+}
+
 }  // namespace
 
 std::vector<sim::Objective> objectives_of(const spec::Slo& slo) {
@@ -239,11 +250,12 @@ Serving build_serving(const Question& question, std::size_t workload) {
   serving.question = level_question(question, workload);
   serving.levels = build_tables(serving.options, serving.question,
                                 scenarios::seed(question.scenario));
-  compute_reach(question, serving);
+  settle_best_effort(question, serving);
   return serving;
 }
 
-void compute_reach(const Question& question, Serving& serving) {
+void compute_reach(const Question& question, Serving& serving,
+                   const Serving::LostShares& lost) {
   // One representative per (entry, country): its users share objectives and access law.
   std::map<std::pair<std::size_t, geo::CountryCode>, const Population*> users;
   for (const Population& p : question.demand.populations) {
@@ -279,8 +291,12 @@ void compute_reach(const Question& question, Serving& serving) {
     for (const User& user : all_users) {
       const geo::AccessLaw& access = user.population->access;
       const auto reach_for = [&](const spec::Slo& slo, bool degraded) {
-        return within_rtt_max(reach(level, option, objectives_of(slo), degraded,
-                                    user.access, trips, user.transfer),
+        const auto region = lost.find(user.population->region);
+        const Serving::Lost shares =
+            region == lost.end() ? Serving::Lost{} : region->second;
+        const double share = degraded ? shares.degraded : shares.normal;
+        return within_rtt_max(reach(level, option, raised(objectives_of(slo), share),
+                                    degraded, user.access, trips, user.transfer),
                               slo, access);
       };
       const auto normal = reach_for(

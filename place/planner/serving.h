@@ -22,6 +22,15 @@ struct Serving {
   using Reached = std::map<std::pair<std::size_t, geo::CountryCode>, Micros>;
   std::vector<Reached> reach;           ///< by level
   std::vector<Reached> degraded_reach;  ///< by level
+
+  /// Shares of a region's load that are counted as missed, see best_effort.h.
+  struct Lost {
+    double normal = 0;
+    double degraded = 0;  ///< of those, whom no level reaches on degraded terms either
+    bool operator==(const Lost&) const = default;
+  };
+  using LostShares = std::map<scenarios::RegionId, Lost>;
+  std::vector<bool> best_effort;  ///< by population: no level reaches it
 };
 
 /// Every way to serve a latency-bound workload on a GPU that some candidate offers:
@@ -33,8 +42,10 @@ std::vector<ServingOption> serving_options(const Question& question,
 /// service). Empty for batch.
 Serving build_serving(const Question& question, std::size_t workload);
 
-/// Computes `reach` and `degraded_reach` anew (after a change of the levels).
-void compute_reach(const Question& question, Serving& serving);
+/// Computes `reach` and `degraded_reach` anew. Where a share s of a region is counted
+/// as missed, its other users must attain p / (1 - s) in what depends on distance.
+void compute_reach(const Question& question, Serving& serving,
+                   const Serving::LostShares& lost);
 
 /// The objectives of one demand entry as the simulator states them. rtt_max is apart:
 /// it bounds RTT + median access.

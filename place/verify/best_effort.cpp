@@ -17,20 +17,20 @@ using scenarios::Population;
 using scenarios::PopulationId;
 
 constexpr std::int64_t kDetourUs = 150'000;
-constexpr double kPartOfMisses = 0.25;
+constexpr double kLeastWaiting = 0.1;  // of 1 - p: an eighth of 0.8 (1 - p)
 
-double allowed_misses(const Facts& facts, std::size_t entry) {
+double most_lost(const Facts& facts, std::size_t entry) {
   const spec::Slo slo = entry_objectives(facts, entry).normal;
-  double strictest = 0;
+  double p = 0;
   for (const spec::Objective& o : slo.objectives()) {
-    strictest = std::max(strictest, o.percentile());
+    if (o.metric() != "tpot") p = std::max(p, o.percentile() / 100);
   }
-  return 1 - strictest / 100;
+  return 1 - p / (1 - kLeastWaiting * (1 - p));
 }
 
 }  // namespace
 
-bool Facts::within_some_reach(PopulationId id) const {
+bool Facts::within_some_reach(PopulationId id, bool degraded) const {
   const Population& p = demand.populations[id];
   std::int64_t widest = -1;
   for (const plan::Table& table : plan.tables()) {
@@ -38,7 +38,7 @@ bool Facts::within_some_reach(PopulationId id) const {
     for (const plan::Reach& reach : table.reach()) {
       if (reach.demand() == entry_name(p) &&
           reach.country() == p.endpoint.country.text()) {
-        widest = std::max(widest, reach.rtt_us());
+        widest = std::max(widest, degraded ? reach.degraded_rtt_us() : reach.rtt_us());
       }
     }
   }
@@ -51,7 +51,8 @@ void Facts::find_best_effort() {
   struct Region {
     std::array<double, kBlocks> all{};
     std::array<double, kBlocks> stranded{};
-    double allowance = 1;
+    std::array<double, kBlocks> anyhow{};  // on degraded terms too
+    double most = 1;
   };
   std::map<std::pair<std::size_t, scenarios::RegionId>, Region> regions;
   best_effort_us_.assign(demand.populations.size(), -1);
@@ -60,24 +61,28 @@ void Facts::find_best_effort() {
     const Population& p = demand.populations[PopulationId{i}];
     const spec::Demand& entry = scenario.spec.demand(static_cast<int>(p.entry));
     stranded[i] = !(entry.has_coverage() && entry.coverage() < 1) &&
-                  !within_some_reach(PopulationId{i});
+                  !within_some_reach(PopulationId{i}, false);
+    const bool anyhow = stranded[i] && !within_some_reach(PopulationId{i}, true);
     Region& region = regions[{p.workload, p.region}];
-    region.allowance =
-        std::min(region.allowance, kPartOfMisses * allowed_misses(*this, p.entry));
+    region.most = std::min(region.most, most_lost(*this, p.entry));
     for (std::size_t b = 0; b < kBlocks; ++b) {
       region.all[b] += to_rps(p.load[b]);
       if (stranded[i]) region.stranded[b] += to_rps(p.load[b]);
+      if (anyhow) region.anyhow[b] += to_rps(p.load[b]);
     }
   }
-  for (std::uint32_t i = 0; i < demand.populations.size(); ++i) {
-    if (!stranded[i]) continue;
-    const Population& p = demand.populations[PopulationId{i}];
-    const Region& region = regions.at({p.workload, p.region});
-    bool few = true;
+  for (const auto& [key, region] : regions) {
+    Lost lost;
     for (std::size_t b = 0; b < kBlocks; ++b) {
-      few = few && region.stranded[b] <= region.allowance * region.all[b];
+      if (region.all[b] <= 0) continue;
+      lost.normal = std::max(lost.normal, region.stranded[b] / region.all[b]);
+      lost.degraded = std::max(lost.degraded, region.anyhow[b] / region.all[b]);
     }
-    if (!few) continue;
+    if (lost.normal <= region.most) lost_share_[key] = lost;
+  }
+  for (std::uint32_t i = 0; i < demand.populations.size(); ++i) {
+    const Population& p = demand.populations[PopulationId{i}];
+    if (!stranded[i] || !lost_share_.contains({p.workload, p.region})) continue;
     std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
     for (const auto& site : candidates.sites) {
       if (lawful(p, site)) {
@@ -88,6 +93,13 @@ void Facts::find_best_effort() {
       best_effort_us_[i] = nearest + kDetourUs;
     }
   }
+}
+
+double Facts::lost_share(PopulationId population, bool degraded) const {
+  const Population& p = demand.populations[population];
+  const auto found = lost_share_.find({p.workload, p.region});
+  if (found == lost_share_.end()) return 0;
+  return degraded ? found->second.degraded : found->second.normal;
 }
 
 std::int64_t Facts::best_effort_us(PopulationId population) const {

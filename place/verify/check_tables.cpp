@@ -243,10 +243,10 @@ class TableCheck {
     const EntryObjectives objectives = entry_objectives(facts_, population.entry);
     const geo::AtomicLaw& access = atoms_of(population);
     const std::int64_t normal = slow_reach(objectives.normal, access, population,
-                                           table_.wait_budget_ms(), wait_share_);
+                                           table_.wait_budget_ms(), wait_share_, false);
     const std::int64_t degraded =
         slow_reach(objectives.degraded, access, population,
-                   table_.degraded_wait_budget_ms(), degraded_wait_share_);
+                   table_.degraded_wait_budget_ms(), degraded_wait_share_, true);
     const auto differs = [](std::int64_t claimed, std::int64_t should) {
       if (should < 0) return claimed >= 0;
       return std::abs(claimed - should) > kReachToleranceUs;
@@ -278,8 +278,12 @@ class TableCheck {
 
   std::int64_t slow_reach(const spec::Slo& slo, const geo::AtomicLaw& access,
                           const Population& population, double budget_ms,
-                          double wait_share) const {
+                          double wait_share, bool during_loss) const {
     std::int64_t longest = kAnywhereUs;
+    // What the users of the region that are counted as missed leave to the others.
+    const double lost = facts_.lost_share(
+        *facts_.population(facts_.entry_name(population), population.metro),
+        during_loss);
     const double fixed_ns = (transfer_ms(workload(), population.access) +
                              table_.front_end_ms() + budget_ms) *
                             1e6;
@@ -296,7 +300,7 @@ class TableCheck {
       longest =
           std::min(longest, slow_reach_us(access, law, connection_trips(workload()),
                                           objective.ms() * 1e6 - fixed_ns,
-                                          p / (1 - wait_share)));
+                                          p / (1 - lost) / (1 - wait_share)));
     }
     if (slo.has_rtt_max_ms()) {
       const double left = slo.rtt_max_ms() - population.access.p50_ms;

@@ -63,18 +63,28 @@ struct Facts {
   /// RTT up to which users whom no level reaches may be sent by best effort: 150 ms
   /// beyond the nearest lawful candidate. -1 if the population is not one of them: it
   /// is only where the plan's tables reach nobody of its country from any lawful
-  /// candidate, the entry has no coverage below 1, and such users are at most a quarter
-  /// of the misses that the objectives allow, of their region's load, in every block.
-  /// During a loss any lawful site will do for them.
+  /// candidate, the entry has no coverage below 1, and the rest of its region can make
+  /// up for them (see lost_share). During a loss any lawful site will do for them.
   std::int64_t best_effort_us(scenarios::PopulationId population) const;
+  /// Share s of the load of the population's workload and region, in the worst block,
+  /// that comes from users served by best effort. They are counted as missed, so the
+  /// others must attain p / (1 - s), which the level that waits least must still admit:
+  /// p / (1 - s) <= 1 - 0.1 (1 - p).
+  /// Degraded: of those, whom no level reaches on degraded terms either.
+  double lost_share(scenarios::PopulationId population, bool degraded) const;
   const plan::Pool* pool(std::uint32_t index) const;
   const plan::Table* table(const plan::Pool& pool) const;
 
  private:
   void find_best_effort();
-  bool within_some_reach(scenarios::PopulationId id) const;
+  bool within_some_reach(scenarios::PopulationId id, bool degraded) const;
 
   std::vector<std::int64_t> best_effort_us_;
+  struct Lost {
+    double normal = 0;
+    double degraded = 0;
+  };
+  std::map<std::pair<std::size_t, scenarios::RegionId>, Lost> lost_share_;
   std::map<std::pair<std::string, std::string>, scenarios::PopulationId> populations_;
   std::map<std::string, scenarios::CandidateId, std::less<>> candidates_;
   std::map<std::tuple<geo::CountryCode, std::size_t, geo::CountryCode>, bool> lawful_;
