@@ -13,11 +13,20 @@ namespace isochrone::sim {
 /// A continuous-batching engine (vLLM v1 semantics): decode first, chunked prefill
 /// under a token budget, at most max_num_seqs running, paged KV with preemption by
 /// recomputation, FCFS. `chunk_tokens` is at least max_num_seqs.
+///
+/// Three habits of recent releases are switches: `plans_ahead` (asynchronous
+/// scheduling: a step is planned while the one before it runs, so whoever comes to a
+/// busy replica joins one step later), `reserves_prompt` (nobody is admitted unless the
+/// whole prompt finds free blocks, not only its first chunk), `keeps_blocks` (prefix
+/// caching: blocks of a preempted request serve it again unless somebody took them).
 struct BatchingEngine {
   datasets::StepTimes step;
   std::int64_t kv_block_tokens = 16;
   std::int64_t kv_blocks = 0;
   std::int64_t chunk_tokens = 8192;
+  bool plans_ahead = false;
+  bool reserves_prompt = false;
+  bool keeps_blocks = false;
 };
 
 /// Fixed pace. Rate view: the first token leaves when the prompt has been read (at once

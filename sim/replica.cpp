@@ -45,6 +45,9 @@ BatchingReplica::BatchingReplica(const BatchingEngine& engine,
       block_(engine.kv_block_tokens),
       chunk_tokens_(engine.chunk_tokens),
       prefix_hit_share_(prefix_hit_share),
+      plans_ahead_(engine.plans_ahead),
+      reserves_prompt_(engine.reserves_prompt),
+      keeps_blocks_(engine.keeps_blocks),
       slots_(static_cast<std::size_t>(max_num_seqs)),
       waiting_(slots_.size()),
       phase_(static_cast<std::size_t>(engine.kv_block_tokens)),
@@ -68,13 +71,40 @@ void BatchingReplica::push_waiting_front(SlotIndex index) {
   waiting_head_ = (waiting_head_ + waiting_.size() - 1) % waiting_.size();
   waiting_[waiting_head_] = index;
   ++waiting_size_;
+  ++seen_;
 }
 
 BatchingReplica::SlotIndex BatchingReplica::pop_waiting() {
   const SlotIndex index = waiting_[waiting_head_];
   waiting_head_ = (waiting_head_ + 1) % waiting_.size();
   --waiting_size_;
+  --seen_;
   return index;
+}
+
+// --- free blocks --------------------------------------------------------------------
+
+// Free blocks stand in a line: who needs one takes it off the front, who gives his back
+// puts them at the end, the last of his context first. What a preempted request gave
+// back is one stretch of that line, eaten from its far end of the context: what is left
+// is always a prefix of the context, and one position is enough to know how much.
+
+std::int64_t BatchingReplica::kept_blocks(const Slot& slot) const {
+  if (slot.kept == 0) return 0;
+  // The decodes of the step that is being planned take theirs first.
+  return std::clamp<std::int64_t>(slot.kept_until - taken_blocks_ - blocks_gained(1), 0,
+                                  slot.kept);
+}
+
+void BatchingReplica::take_back(Slot& slot) {
+  const std::int64_t back = kept_blocks(slot);
+  slot.kept = 0;
+  if (back == 0) return;
+  taken_blocks_ -= back;  // they do not come off the front
+  for (std::size_t i = 0; i < waiting_size_; ++i) {
+    Slot& other = slots_[waiting_[(waiting_head_ + i) % waiting_.size()]];
+    if (other.kept_until > slot.kept_until) other.kept_until -= back;
+  }
 }
 
 // --- arithmetic ---------------------------------------------------------------------
@@ -165,13 +195,19 @@ void BatchingReplica::plan() {
   prefill_tokens_ = 0;
   prefill_area2_ = 0;
   kv_blocked_ = false;
+  // Nothing was planned ahead for a replica that has nobody to run.
+  if (!plans_ahead_ || (finishes_.empty() && !partial_)) seen_ = waiting_size_;
   const bool preempted =
       make_room_for_decodes() ||
       prefill_chunks(chunk_tokens_ - static_cast<std::int64_t>(finishes_.size()));
+  // After a preemption the next boundary tries to admit again; who was not seen now is
+  // seen then.
+  const bool one_only = preempted || seen_ < waiting_size_;
+  seen_ = waiting_size_;
   if (prefill_tokens_ > 0) {
     plan_prefill_step();
   } else {
-    plan_decode_steps(preempted);
+    plan_decode_steps(one_only);
   }
 }
 
@@ -180,7 +216,9 @@ void BatchingReplica::plan() {
 void BatchingReplica::advance_decodes() {
   const auto decodes = static_cast<std::int64_t>(finishes_.size());
   if (decodes == 0) return;
-  free_blocks_ -= blocks_gained(steps_);
+  const std::int64_t gained = blocks_gained(steps_);
+  free_blocks_ -= gained;
+  taken_blocks_ += gained;
   kv_tokens_ += decodes * steps_;
   clock_ += steps_;
 }
@@ -249,11 +287,15 @@ BatchingReplica::SlotIndex BatchingReplica::last_admitted() const {
 
 void BatchingReplica::preempt(SlotIndex index) {
   Slot& slot = slots_[index];
+  const std::int64_t tokens = partial_ == index ? slot.computed : decode_tokens(slot);
+  free_blocks_ += blocks_for(tokens);
+  if (keeps_blocks_) {
+    slot.kept = tokens / block_;  // a block that is not full is not found again
+    slot.kept_until = taken_blocks_ + free_blocks_;
+  }
   if (partial_ == index) {
-    free_blocks_ += blocks_for(slot.computed);
     partial_.reset();
   } else {
-    free_blocks_ += blocks_for(decode_tokens(slot));
     leave_decoding(slot);
     slot.emitted += clock_ - slot.joined_at;
     std::erase_if(finishes_,
@@ -279,7 +321,7 @@ bool BatchingReplica::prefill_chunks(std::int64_t budget) {
     }
     budget -= taken;
   }
-  while (!partial_ && waiting_size_ > 0 && budget > 0) {
+  while (!partial_ && seen_ > 0 && budget > 0) {
     const SlotIndex index = waiting_[waiting_head_];
     const std::int64_t taken = prefill(index, budget);
     if (taken == 0) {
@@ -294,13 +336,19 @@ bool BatchingReplica::prefill_chunks(std::int64_t budget) {
 
 std::int64_t BatchingReplica::prefill(SlotIndex index, std::int64_t budget) {
   Slot& slot = slots_[index];
-  const std::int64_t history = slot.running ? slot.computed : cached_prefix(slot);
+  const std::int64_t history =
+      slot.running ? slot.computed
+                   : std::max(cached_prefix(slot), kept_blocks(slot) * block_);
   const std::int64_t chunk = std::min(context(slot) - history, budget);
   const std::int64_t held = slot.running ? blocks_for(slot.computed) : 0;
   const std::int64_t blocks = blocks_for(history + chunk) - held;
-  if (blocks > free_blocks_ - blocks_gained(1)) return 0;
+  const std::int64_t wanted =
+      reserves_prompt_ && !slot.running ? blocks_for(context(slot)) : blocks;
+  if (wanted > free_blocks_ - blocks_gained(1)) return 0;
 
+  if (!slot.running) take_back(slot);
   free_blocks_ -= blocks;
+  taken_blocks_ += blocks;
   slot.computed = history + chunk;
   if (!slot.running) slot.admission = ++admissions_;
   slot.running = true;
@@ -326,13 +374,12 @@ void BatchingReplica::plan_prefill_step() {
   boundary_ = start_.after(first_step_ps_);
 }
 
-void BatchingReplica::plan_decode_steps(bool preempted) {
+void BatchingReplica::plan_decode_steps(bool one_only) {
   INVARIANT(!finishes_.empty(), "a replica with requests runs none of them");
   const auto decodes = static_cast<std::int64_t>(finishes_.size());
   first_step_ps_ = step_.t0 + step_.b * decodes + step_.c * kv_tokens_;
   growth_ps_ = step_.c * decodes;
-  // After a preemption the next boundary tries to admit again.
-  steps_ = preempted ? 1 : steps_until_kv_is_full(finishes_.front().at - clock_);
+  steps_ = one_only ? 1 : steps_until_kv_is_full(finishes_.front().at - clock_);
   boundary_ = start_.after(span(steps_));
 }
 

@@ -49,6 +49,8 @@ class BatchingReplica {
     std::int64_t computed = 0;    // tokens in KV while prefilling
     std::int64_t joined_at = 0;   // decode clock when decoding began
     std::uint64_t admission = 0;  // order of admission: the last is preempted first
+    std::int64_t kept = 0;        // blocks given back that may still hold its tokens
+    std::int64_t kept_until = 0;  // where they end in the line of free blocks
     bool running = false;
     bool preempted = false;
   };
@@ -62,6 +64,9 @@ class BatchingReplica {
     return (tokens + block_ - 1) / block_;
   }
   std::int64_t cached_prefix(const Slot& slot) const;
+  /// Blocks that the slot kept and nobody has taken since.
+  std::int64_t kept_blocks(const Slot& slot) const;
+  void take_back(Slot& slot);
   /// Tokens that must be in KV before the next one can leave.
   static std::int64_t context(const Slot& slot) {
     return slot.request.work.prompt + slot.emitted;
@@ -78,7 +83,7 @@ class BatchingReplica {
   bool prefill_chunks(std::int64_t budget);
   std::int64_t prefill(SlotIndex index, std::int64_t budget);
   void plan_prefill_step();
-  void plan_decode_steps(bool preempted);
+  void plan_decode_steps(bool one_only);
   void advance_decodes();
   void emit_first_tokens(std::vector<Outcome>& finished);
   void start_decoding(SlotIndex index);
@@ -92,12 +97,16 @@ class BatchingReplica {
   std::int64_t block_;
   std::int64_t chunk_tokens_;
   double prefix_hit_share_;
+  bool plans_ahead_;
+  bool reserves_prompt_;
+  bool keeps_blocks_;
 
   std::vector<Slot> slots_;
   std::vector<SlotIndex> free_slots_;
   std::vector<SlotIndex> waiting_;  // ring: has a slot, not admitted (yet, or again)
   std::size_t waiting_head_ = 0;
   std::size_t waiting_size_ = 0;
+  std::size_t seen_ = 0;  // of the waiting, from the head: known when this was planned
   std::size_t in_system_ = 0;
   std::uint64_t admissions_ = 0;
   bool kv_blocked_ = false;
@@ -107,6 +116,7 @@ class BatchingReplica {
   std::int64_t clock_ = 0;           // steps in which the decodes moved
   std::int64_t kv_tokens_ = 0;       // of the decoding requests
   std::int64_t free_blocks_ = 0;
+  std::int64_t taken_blocks_ = 0;  // ever, off the front of the line of free blocks
   std::optional<SlotIndex> partial_;  // prefill that did not fit into one step
   std::vector<SlotIndex> prefilled_;  // prefills that the planned step ends
   std::int64_t prefill_tokens_ = 0;

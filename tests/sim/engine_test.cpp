@@ -70,6 +70,9 @@ PoolKind random_kind(Rng& rng) {
   kind.batching->kv_block_tokens = 1 + up_to(16);
   kind.batching->kv_blocks = 10 + up_to(40);
   kind.batching->chunk_tokens = kind.max_num_seqs + up_to(40);
+  kind.batching->plans_ahead = rng.below(2) == 0;
+  kind.batching->reserves_prompt = rng.below(2) == 0;
+  kind.batching->keeps_blocks = rng.below(2) == 0;
   kind.prefix_hit_share = rng.below(2) == 0 ? 0 : rng.uniform();
   return kind;
 }

@@ -16,14 +16,21 @@ struct Sequence {
   std::int64_t blocks = 0;  // held
   bool decoding = false;
   bool preempted = false;
+  bool seen = false;  // when the step that runs was planned
 
   std::int64_t needed() const { return request.work.prompt + emitted; }
+};
+
+/// What a free block still holds: block `index` of the context of request `tag`.
+struct Content {
+  std::uint64_t tag = 0;
+  std::int64_t index = -1;  // -1: nothing of use
 };
 
 class SteppedReplica {
  public:
   explicit SteppedReplica(const PoolKind& kind)
-      : kind_(kind), free_(kind.batching->kv_blocks) {}
+      : kind_(kind), free_(static_cast<std::size_t>(kind.batching->kv_blocks)) {}
 
   bool idle() const { return running_.empty() && waiting_.empty(); }
   std::size_t in_system() const { return running_.size() + waiting_.size(); }
@@ -50,7 +57,7 @@ class SteppedReplica {
         sequence.decoding = true;
       }
       if (sequence.emitted == sequence.request.work.answer) {
-        free_ += sequence.blocks;
+        free_.resize(free_.size() + static_cast<std::size_t>(sequence.blocks));
         finished.push_back({sequence.request.tag, sequence.request.arrival_ns,
                             sequence.assigned_ns, sequence.first_ns, ns_,
                             sequence.request.work.answer, sequence.preempted});
@@ -68,28 +75,58 @@ class SteppedReplica {
     blocked_ = false;
     preempted_ = false;
     tokens_ = decodes_ = cached_ = area2_ = 0;
+    for (Sequence& sequence : waiting_) {
+      if (running_.empty() || !kind_.batching->plans_ahead) sequence.seen = true;
+    }
     schedule_decodes();
     if (!preempted_) schedule_running_prefill();
     if (!preempted_) schedule_waiting();
+    for (Sequence& sequence : waiting_) sequence.seen = true;
     advance_time();
     stepped_ = true;
   }
 
  private:
-  bool take_blocks(Sequence& sequence, std::int64_t tokens) {
+  std::int64_t blocks_for(std::int64_t tokens) const {
     const std::int64_t block = kind_.batching->kv_block_tokens;
     std::int64_t wanted = 0;
     while (wanted * block < tokens) ++wanted;
-    if (wanted - sequence.blocks > free_) return false;
-    free_ -= wanted - sequence.blocks;
-    sequence.blocks = wanted;
+    return wanted;
+  }
+
+  bool take_blocks(Sequence& sequence, std::int64_t tokens) {
+    const std::int64_t wanted = blocks_for(tokens);
+    const auto free = static_cast<std::int64_t>(free_.size());
+    if (wanted - sequence.blocks > free) return false;
+    for (; sequence.blocks < wanted; ++sequence.blocks) free_.pop_front();
     return true;
+  }
+
+  /// Tokens that free blocks still hold of a preempted request, from its beginning on.
+  std::int64_t found_tokens(const Sequence& sequence) const {
+    std::int64_t blocks = 0;
+    const auto holds = [&](const Content& content) {
+      return content.tag == sequence.request.tag && content.index == blocks;
+    };
+    while (std::any_of(free_.begin(), free_.end(), holds)) ++blocks;
+    return blocks * kind_.batching->kv_block_tokens;
+  }
+
+  void take_found(Sequence& sequence, std::int64_t tokens) {
+    std::erase_if(free_, [&](const Content& content) {
+      return content.tag == sequence.request.tag && content.index >= 0;
+    });
+    sequence.blocks = tokens / kind_.batching->kv_block_tokens;
   }
 
   void preempt_last() {
     Sequence victim = running_.back();
     running_.pop_back();
-    free_ += victim.blocks;
+    const std::int64_t full = victim.in_kv / kind_.batching->kv_block_tokens;
+    for (std::int64_t i = victim.blocks - 1; i >= 0; --i) {
+      const bool kept = kind_.batching->keeps_blocks && i < full;
+      free_.push_back({victim.request.tag, kept ? i : -1});
+    }
     victim.blocks = victim.in_kv = 0;
     victim.decoding = false;
     victim.preempted = true;
@@ -118,13 +155,23 @@ class SteppedReplica {
   }
 
   bool prefill(Sequence& sequence) {
-    if (sequence.in_kv == 0) {
+    const bool enters = sequence.in_kv == 0;
+    const std::int64_t found = enters ? found_tokens(sequence) : 0;
+    if (enters) {
       const auto hit = static_cast<std::int64_t>(
           kind_.prefix_hit_share * static_cast<double>(sequence.request.work.prompt));
-      sequence.in_kv = std::min(hit, sequence.request.work.prompt - 1);
+      sequence.in_kv =
+          std::max(found, std::min(hit, sequence.request.work.prompt - 1));
     }
     const std::int64_t chunk = std::min(budget(), sequence.needed() - sequence.in_kv);
-    if (!take_blocks(sequence, sequence.in_kv + chunk)) return false;
+    const bool whole = enters && kind_.batching->reserves_prompt;
+    const std::int64_t wanted =
+        blocks_for(whole ? sequence.needed() : sequence.in_kv + chunk);
+    if (wanted - sequence.blocks > static_cast<std::int64_t>(free_.size())) {
+      return false;
+    }
+    if (enters) take_found(sequence, found);
+    take_blocks(sequence, sequence.in_kv + chunk);
     area2_ += chunk * (2 * sequence.in_kv + chunk);
     sequence.in_kv += chunk;
     tokens_ += chunk;
@@ -140,7 +187,7 @@ class SteppedReplica {
   }
 
   void schedule_waiting() {
-    while (!waiting_.empty() && budget() > 0) {
+    while (!waiting_.empty() && waiting_.front().seen && budget() > 0) {
       Sequence head = waiting_.front();
       if (!prefill(head)) {
         blocked_ = true;
@@ -166,7 +213,7 @@ class SteppedReplica {
   const PoolKind& kind_;
   std::vector<Sequence> running_;  // in order of admission
   std::deque<Sequence> waiting_;
-  std::int64_t free_;
+  std::deque<Content> free_;
   std::int64_t ns_ = 0;
   std::int64_t ps_ = 0;
   bool stepped_ = false;
