@@ -179,9 +179,10 @@ AuditedPromise profiles(const Catalog& catalog) {
     const Model& model = catalog.models[profile.model];
     const double per_parameter = profile.precision == "fp8" ? 1 : 2;
     const double weights_gb = model.params_total_b * per_parameter;
+    // An engine in fp8 may keep its cache in 8 bits too.
     const double cache_gb =
         static_cast<double>(profile.kv_blocks * profile.kv_block_tokens) *
-        static_cast<double>(model.kv_bytes_per_token_bf16) / 1e9;
+        static_cast<double>(model.kv_bytes_per_token_bf16) * (per_parameter / 2) / 1e9;
     const double memory_gb =
         catalog.gpus[profile.gpu].memory_gb * kGib * profile.tensor_parallel;
     if (weights_gb + cache_gb > memory_gb) {
