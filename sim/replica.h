@@ -116,7 +116,7 @@ class BatchingReplica {
   std::int64_t clock_ = 0;           // steps in which the decodes moved
   std::int64_t kv_tokens_ = 0;       // of the decoding requests
   std::int64_t free_blocks_ = 0;
-  std::int64_t taken_blocks_ = 0;  // ever, off the front of the line of free blocks
+  std::int64_t taken_blocks_ = 0;     // ever, off the front of the line of free blocks
   std::optional<SlotIndex> partial_;  // prefill that did not fit into one step
   std::vector<SlotIndex> prefilled_;  // prefills that the planned step ends
   std::int64_t prefill_tokens_ = 0;

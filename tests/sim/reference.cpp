@@ -160,8 +160,7 @@ class SteppedReplica {
     if (enters) {
       const auto hit = static_cast<std::int64_t>(
           kind_.prefix_hit_share * static_cast<double>(sequence.request.work.prompt));
-      sequence.in_kv =
-          std::max(found, std::min(hit, sequence.request.work.prompt - 1));
+      sequence.in_kv = std::max(found, std::min(hit, sequence.request.work.prompt - 1));
     }
     const std::int64_t chunk = std::min(budget(), sequence.needed() - sequence.in_kv);
     const bool whole = enters && kind_.batching->reserves_prompt;

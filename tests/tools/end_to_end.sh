@@ -107,6 +107,17 @@ echo 'network: {measured: [{file: pings.csv, places: places.csv, regime: public}
 "$isochrone" validate "$work/measured.yaml" 2>"$work/err" >"$work/out"
 grep -q 'faster than light in fibre' "$work/err" ||
   fail "a measurement faster than light passes without a warning"
+
+# Two requests of a log whose engine needs about 20 ms a token: the replay is near, and an
+# unknown profile is named.
+printf 'arrival_s,input_tokens,output_tokens,ttft_ms,e2e_ms\n0,100,51,50,1000\n9,100,51,50,1000\n' \
+  >"$work/log.csv"
+for format in table json csv; do
+  expect 0 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf16 --format $format
+done
+(($(wc -l <"$work/out") == 13)) || fail "a replay has not three latencies of four figures"
+expect 2 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf61
+grep -q 'did you mean' "$work/err" || fail "no suggestion for a misspelt profile"
 expect 0 catalog
 expect 0 explain --residency DE general
 grep -qE '^ +JP +forbidden' "$work/out" || fail "adequacy is not in place, yet JP is open"

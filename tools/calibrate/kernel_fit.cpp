@@ -1,14 +1,16 @@
 // Fits the step-time coefficients of an engine to a profile of its kernels:
 //
-//   isochrone_kernel_fit FOLDER LAYERS [OVERHEAD_MS [ALLREDUCE_US MS_PER_TOKEN]]
+//   isochrone_kernel_fit FOLDER LAYERS [DECODE_MS PREFILL_MS [ALLREDUCE_US TOKEN_US]]
 //
 // FOLDER holds dense.csv (layer,tokens,time_us), per_sequence.csv (layer,sequences,
 // time_us) and attention.csv (prefill_chunk,kv_prefill,n_decode,kv_decode,time_us), as
 // LLMServingSim writes them. A step is the sum of its kernels over LAYERS layers; the
 // forms of datasets::StepTimes are fitted to such sums by least squares of relative
-// errors, over batches that occur: decodes of 128 .. 4,096 tokens each and 300,000 in
-// all. OVERHEAD_MS is what the engine adds to every step beside its kernels. The result
-// is a row of step_fits.csv from t0_ms to d_ms, and the mean error of each form.
+// errors, over batches that occur: decodes of 256 .. 2,600 tokens each and 300,000 in
+// all. DECODE_MS and PREFILL_MS are what an engine adds to the kernels of a step
+// without and with prompt tokens, ALLREDUCE_US and TOKEN_US the start of an all-reduce
+// (two a layer) and the transfer of a token in all of them. The result is the part of a
+// row of step_fits.csv from t0_ms to d_ms, and the mean error of each form.
 
 #include <algorithm>
 #include <cmath>
@@ -101,9 +103,9 @@ Kernels read_kernels(const std::string& folder, double layers) {
   Kernels kernels;
   kernels.dense = read_curves(folder + "/dense.csv", "tokens", layers);
   kernels.sequence = read_curves(folder + "/per_sequence.csv", "sequences", layers);
-  const CsvTable table =
-      CsvTable::read(folder + "/attention.csv", {"prefill_chunk", "kv_prefill",
-                                                 "n_decode", "kv_decode", "time_us"});
+  const CsvTable table = CsvTable::read(
+      folder + "/attention.csv",
+      {"prefill_chunk", "kv_prefill", "n_decode", "kv_decode", "time_us"});
   Diagnostics faults;
   const auto number = [&](std::size_t row, const char* column) {
     return table.number_in(row, column, 0, 1e9, faults);
@@ -223,16 +225,17 @@ Rows mixed_rows(const Kernels& kernels) {
 }
 
 int run(const std::vector<std::string>& words) {
-  if (words.size() != 2 && words.size() != 3 && words.size() != 5) {
-    std::cerr << "usage: isochrone_kernel_fit FOLDER LAYERS [OVERHEAD_MS [ALLREDUCE_US "
-                 "MS_PER_TOKEN]]\n";
+  if (words.size() != 2 && words.size() != 4 && words.size() != 6) {
+    std::cerr << "usage: isochrone_kernel_fit FOLDER LAYERS [DECODE_MS PREFILL_MS "
+                 "[ALLREDUCE_US TOKEN_US]]\n";
     return 2;
   }
-  std::vector<double> numbers{0, 0, 0, 0};
+  std::vector<double> numbers{0, 0, 0, 0, 0};
   for (std::size_t i = 1; i < words.size(); ++i) numbers[i - 1] = std::stod(words[i]);
   const double layers = numbers[0];
-  const double extra = numbers[1] + 2 * layers * numbers[2] / 1e3;
-  const double per_token = numbers[3];
+  const double start_ms = 2 * layers * numbers[3] / 1e3;
+  const double in_decode = numbers[1] + start_ms;
+  const double per_token = numbers[4] / 1e3;
 
   const Kernels kernels = read_kernels(words[0], layers);
   const Rows decode = decode_rows(kernels);
@@ -240,11 +243,12 @@ int run(const std::vector<std::string>& words) {
   const std::vector<double> d = decode.solve();
   const std::vector<double> m = mixed.solve();
   const DensePart dense = dense_part(kernels);
+  const double in_prefill = numbers[2] + start_ms + m[0];
   std::cout << fmt::format(
       "t0_ms,b_ms,c_ms,a_ms,t0_prefill_ms,f_ms,b_prefill_ms,c_prefill_ms,d_ms\n"
       "{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g}\n",
-      d[0] + extra, d[1] + per_token, d[2], dense.a + per_token,
-      dense.floor + m[0] + extra, dense.f + m[0] + extra, m[1], m[2], m[3]);
+      d[0] + in_decode, d[1] + per_token, d[2], dense.a + per_token,
+      dense.floor + in_prefill, dense.f + in_prefill, m[1], m[2], m[3]);
   std::cerr << fmt::format(
       "mean error: decode {:.1f} %, attention of mixed steps {:.1f} % of the step, "
       "matrices {:.1f} %\n",

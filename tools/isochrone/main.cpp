@@ -52,7 +52,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   for (const auto add :
        {add_validate, add_plan, add_simulate, add_verify, add_explain, add_sweep,
-        add_show, add_diff, add_export, add_rtt, add_catalog, add_init, add_help}) {
+        add_replay, add_show, add_diff, add_export, add_rtt, add_catalog, add_init, add_help}) {
     add(app, session);
   }
   for (CLI::App* command : app.get_subcommands({})) {
