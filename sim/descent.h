@@ -7,11 +7,17 @@
 namespace isochrone::sim {
 
 /// Minimum of a function of positive parameters, found by compass search: a direction
-/// multiplies or divides some of them by 1 + step, an improvement is kept, and the step
-/// halves when no direction improves. Needs no derivative, so it bears functions that
-/// jump, as simulated latencies do. Finds a local minimum; deterministic.
+/// multiplies some of them by 1 + step and divides others by it, or the reverse; an
+/// improvement is kept, and the step halves when no direction improves. When it is
+/// small enough the search starts over with the first step, until that gains no
+/// hundredth. Needs no derivative, so it bears functions that jump, as simulated
+/// latencies do. Finds a local minimum; deterministic.
 struct Descent {
-  std::vector<std::vector<std::size_t>> directions;  ///< parameters that move together
+  struct Direction {
+    std::vector<std::size_t> up;
+    std::vector<std::size_t> down;
+  };
+  std::vector<Direction> directions;
   double first_step = 0.2;
   double last_step = 0.002;
   std::size_t evaluations = 4000;  ///< at most

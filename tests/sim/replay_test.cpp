@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/calibrate.h"
 #include "sim/descent.h"
 #include "sim/load_test.h"
 
@@ -77,6 +78,45 @@ TEST_SUITE("sim/replay") {
     CHECK(replay(kind, 1, requests)[0].first_ns == 20'000'000);
   }
 
+  // The log of an engine that decodes in 12 ms and a little per sequence, and reads 50
+  // tokens a ms; the fit starts from coefficients that are a third too small.
+  TEST_CASE("calibration finds an engine again that made the log itself") {
+    ReplayedEngine truth{flat_kind(), 0};
+    truth.kind.max_num_seqs = 32;
+    truth.kind.batching->step = {.t0 = 12'000'000'000,
+                                 .b = 60'000'000,
+                                 .c = 100'000,
+                                 .t0_prefill = 14'000'000'000,
+                                 .a = 20'000'000,
+                                 .f = 2'000'000'000,
+                                 .b_prefill = 60'000'000,
+                                 .c_prefill = 150'000,
+                                 .d = 1000};
+    RequestLog log;
+    log.measured = log.engine_clock = true;
+    for (std::int64_t i = 0; i < 400; ++i) {
+      log.requests.push_back(
+          {i * 110'000'000, 50 + i * 37 % 600, 20 + i * 53 % 200, {}, 0, 0});
+    }
+    const auto outcomes = replay(truth.kind, 1, log.requests);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      log.requests[i].first_ns = outcomes[i].first_ns;
+      log.requests[i].last_ns = outcomes[i].last_ns;
+    }
+    ReplayedEngine start = truth;
+    for (std::int64_t* coefficient :
+         {&start.kind.batching->step.t0, &start.kind.batching->step.b,
+          &start.kind.batching->step.c, &start.kind.batching->step.t0_prefill,
+          &start.kind.batching->step.a, &start.kind.batching->step.f}) {
+      *coefficient = *coefficient * 2 / 3;
+    }
+    const ReplayedEngine found = calibrate(log, {start}, {}, 0, 0.5);
+
+    CHECK(distance(log, truth, 0, 1) == 0);
+    CHECK(std::sqrt(distance(log, start, 0.5, 1)) > 0.1);
+    CHECK(std::sqrt(distance(log, found, 0.5, 1)) < 0.01);  // on the half not fitted
+  }
+
   // Alone: the first token takes 7 + 20 ms, all others 10 ms.
   TEST_CASE("a load test of one client has the latency of an empty replica") {
     const LoadTestResult result = run_load_test(flat_kind(), {100, 50, 1}, 7);
@@ -87,7 +127,7 @@ TEST_SUITE("sim/replay") {
 
   TEST_CASE("a compass search finds the bottom of a bowl") {
     Descent descent;
-    descent.directions = {{0}, {1}, {0, 1}};
+    descent.directions = {{{0}, {}}, {{1}, {}}, {{0}, {1}}};
     const Minimum minimum = minimise(descent, {1, 1}, [](const std::vector<double>& x) {
       return std::pow(std::log(x[0] / 3), 2) + std::pow(std::log(x[1] * 5), 2);
     });

@@ -116,6 +116,8 @@ for format in table json csv; do
   expect 0 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf16 --format $format
 done
 (($(wc -l <"$work/out") == 13)) || fail "a replay has not three latencies of four figures"
+expect 0 calibrate "$work/log.csv" -o "$work/own.csv"
+expect 0 replay "$work/log.csv" --profile "$work/own.csv"
 expect 2 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf61
 grep -q 'did you mean' "$work/err" || fail "no suggestion for a misspelt profile"
 expect 0 catalog

@@ -154,20 +154,22 @@ void fit(const std::string& folder, std::int64_t chunk_tokens,
     return errors.tpot_square + errors.ttft_square / 40 + far * 1e-5;
   };
   sim::Descent descent;
-  descent.directions = {{kT0, kT0Prefill},
-                        {kA, kF},
-                        {kC, kCPrefill},
-                        {kB, kBPrefill},
-                        {kBlocks},
-                        {kA},
-                        {kT0},
-                        {kC},
-                        {kB},
-                        {kF},
-                        {kT0Prefill},
-                        {kCPrefill},
-                        {kBPrefill},
-                        {kD}};
+  const std::vector<std::vector<std::size_t>> together = {{kT0, kT0Prefill},
+                                                          {kA, kF},
+                                                          {kC, kCPrefill},
+                                                          {kB, kBPrefill},
+                                                          {kBlocks},
+                                                          {kA},
+                                                          {kT0},
+                                                          {kC},
+                                                          {kB},
+                                                          {kF},
+                                                          {kT0Prefill},
+                                                          {kCPrefill},
+                                                          {kBPrefill},
+                                                          {kD}};
+  for (const auto& parameters : together)
+    descent.directions.push_back({parameters, {}});
   descent.last_step = 0.005;
   descent.evaluations = 4000;
   const std::vector<double> x = bounded(sim::minimise(descent, start, cost).at);

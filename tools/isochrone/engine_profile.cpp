@@ -143,6 +143,8 @@ SettledEngine settle(const EngineProfile& profile, const std::string& log,
         fmt::format(" {} {} ({}),", name, value.value_or(otherwise), from);
   };
   const sim::BatchingEngine& engine = *profile.kind.batching;
+  settled.chunk_tokens_assumed = options.chunk_tokens == 0 && !said.chunk_tokens;
+  settled.kv_blocks_assumed = options.kv_blocks == 0 && !said.kv_blocks;
   choose("max_num_seqs", options.max_num_seqs, said.max_num_seqs,
          profile.kind.max_num_seqs, sequences_shown(requests));
   choose("chunk_tokens", options.chunk_tokens, said.chunk_tokens, engine.chunk_tokens);

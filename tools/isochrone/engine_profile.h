@@ -48,6 +48,8 @@ struct EngineOptions {
 struct SettledEngine {
   sim::PoolKind kind;
   std::string origin;
+  bool chunk_tokens_assumed = false;  ///< neither the log nor an option says
+  bool kv_blocks_assumed = false;
 };
 void add_engine_options(CLI::App& command, EngineOptions& options);
 SettledEngine settle(const EngineProfile& profile, const std::string& log,

@@ -50,9 +50,9 @@ int run(int argc, char** argv) {
       "minimum cost, with a proven bound");
   app.set_version_flag("--version", std::string("isochrone ") + ISOCHRONE_VERSION);
   app.require_subcommand(1);
-  for (const auto add :
-       {add_validate, add_plan, add_simulate, add_verify, add_explain, add_sweep,
-        add_replay, add_show, add_diff, add_export, add_rtt, add_catalog, add_init, add_help}) {
+  for (const auto add : {add_validate, add_plan, add_simulate, add_verify, add_explain,
+                         add_sweep, add_replay, add_calibrate, add_show, add_diff,
+                         add_export, add_rtt, add_catalog, add_init, add_help}) {
     add(app, session);
   }
   for (CLI::App* command : app.get_subcommands({})) {

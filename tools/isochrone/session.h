@@ -68,6 +68,7 @@ void add_export(CLI::App& app, Session& session);
 void add_explain(CLI::App& app, Session& session);
 void add_catalog(CLI::App& app, Session& session);
 void add_rtt(CLI::App& app, Session& session);
+void add_calibrate(CLI::App& app, Session& session);
 void add_replay(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
