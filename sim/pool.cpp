@@ -53,6 +53,12 @@ PoolRun::PoolRun(const PoolKind& kind, std::int64_t replicas) {
   winners_.assign(2 * leaves_, kNobody);
 }
 
+std::size_t PoolRun::in_system() const {
+  std::size_t count = queue_.size();
+  for (const BatchingReplica& replica : replicas_) count += replica.in_system();
+  return count;
+}
+
 bool PoolRun::idle() const { return slotted_ || winners_[1] == kNobody; }
 
 std::int64_t PoolRun::next_boundary_ns() const {

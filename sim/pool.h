@@ -48,6 +48,8 @@ class PoolRun {
   /// start). The caller clears them.
   std::vector<Outcome>& finished() { return finished_; }
   std::size_t waiting() const { return queue_.size(); }
+  /// Batching engines: requests that wait or run.
+  std::size_t in_system() const;
 
  private:
   void boundary(std::size_t replica);

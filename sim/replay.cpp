@@ -18,6 +18,30 @@ double quantile_of(const std::vector<double>& sorted, double p) {
   return sorted[below] + (sorted[above] - sorted[below]) * (at - std::floor(at));
 }
 
+template <class Pool>
+void collect(Pool& pool, std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : pool.finished()) outcomes[outcome.tag] = outcome;
+  pool.finished().clear();
+}
+
+/// Offers every request; some are still under way at the end.
+template <class Pool>
+std::vector<Outcome> live_through(Pool& pool, const PoolKind& kind,
+                                  const std::vector<LoggedRequest>& requests) {
+  const std::int64_t room =
+      kind.batching ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
+                    : std::int64_t{1} << 40;
+  std::vector<Outcome> outcomes(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Work work;
+    work.prompt = std::min(requests[i].prompt, room - 1);
+    work.answer = std::min(requests[i].answer, room - work.prompt);
+    pool.offer({i, requests[i].arrival_ns, work});
+    collect(pool, outcomes);
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 PoolKind with_settings(PoolKind kind, const EngineSettings& settings) {
@@ -36,24 +60,21 @@ PoolKind with_settings(PoolKind kind, const EngineSettings& settings) {
 std::vector<Outcome> replay(const PoolKind& kind, std::int64_t replicas,
                             const std::vector<LoggedRequest>& requests) {
   PoolRun pool(kind, replicas);
-  const std::int64_t room =
-      kind.batching ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
-                    : std::int64_t{1} << 40;
-  std::vector<Outcome> outcomes(requests.size());
-  const auto collect = [&] {
-    for (const Outcome& outcome : pool.finished()) outcomes[outcome.tag] = outcome;
-    pool.finished().clear();
-  };
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    Work work;
-    work.prompt = std::min(requests[i].prompt, room - 1);
-    work.answer = std::min(requests[i].answer, room - work.prompt);
-    pool.offer({i, requests[i].arrival_ns, work});
-    collect();
-  }
+  auto outcomes = live_through(pool, kind, requests);
   while (pool.run_next()) {
   }
-  collect();
+  collect(pool, outcomes);
+  return outcomes;
+}
+
+std::vector<Outcome> replay_routed(const PoolKind& kind, std::int64_t replicas,
+                                   Routing routing, std::int64_t age_ns,
+                                   std::uint64_t seed,
+                                   const std::vector<LoggedRequest>& requests) {
+  RoutedRun pool(kind, replicas, routing, age_ns, seed);
+  auto outcomes = live_through(pool, kind, requests);
+  pool.finish();
+  collect(pool, outcomes);
   return outcomes;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/engine.h"
 #include "sim/request_log.h"
+#include "sim/routing.h"
 #include "sim/work.h"
 
 namespace isochrone::sim {
@@ -18,6 +19,12 @@ PoolKind with_settings(PoolKind kind, const EngineSettings& settings);
 /// that no replica could hold are cut as WorkSampler does.
 std::vector<Outcome> replay(const PoolKind& kind, std::int64_t replicas,
                             const std::vector<LoggedRequest>& requests);
+
+/// The same behind a router that knows loads as old as `age_ns`; see RoutedRun.
+std::vector<Outcome> replay_routed(const PoolKind& kind, std::int64_t replicas,
+                                   Routing routing, std::int64_t age_ns,
+                                   std::uint64_t seed,
+                                   const std::vector<LoggedRequest>& requests);
 
 /// Mean and quantiles of one latency in ms; quantiles interpolate between ranks.
 struct LatencySummary {

@@ -53,8 +53,9 @@ std::set<datasets::GpuId> offered_gpus(const Question& question,
   return gpus;
 }
 
-sim::IntegerLaw tokens(const spec::Law& law, const scenarios::Scenario& scenario) {
-  return sim::IntegerLaw(law, 1.0, kLengthCap, scenario);
+sim::IntegerLaw tokens(const spec::Law& law, const scenarios::Scenario& scenario,
+                       sim::Quantity quantity) {
+  return sim::IntegerLaw(law, 1.0, kLengthCap, scenario, quantity);
 }
 
 ServingOption profile_option(const Question& question, const spec::Workload& workload,
@@ -70,8 +71,10 @@ ServingOption profile_option(const Question& question, const spec::Workload& wor
   }
   option.kind.batching = sim::BatchingEngine{step, profile.kv_block_tokens,
                                              profile.kv_blocks, profile.chunk_tokens};
-  option.kind.prompt_tokens = tokens(workload.input_tokens(), question.scenario);
-  option.kind.answer_tokens = tokens(workload.output_tokens(), question.scenario);
+  option.kind.prompt_tokens =
+      tokens(workload.input_tokens(), question.scenario, sim::Quantity::kPrompt);
+  option.kind.answer_tokens =
+      tokens(workload.output_tokens(), question.scenario, sim::Quantity::kAnswer);
   option.kind.prefix_hit_share = workload.prefix_hit_share();
   const double front_end_ms =
       workload.has_front_end_ms() ? workload.front_end_ms() : profile.front_end_ms;
@@ -132,8 +135,10 @@ std::vector<ServingOption> slot_options(const Question& question,
           std::llround(kPicosPerSecond / pace.prefill_tokens_per_s());
     }
     option.kind.max_num_seqs = pace.streams_per_gpu();
-    option.kind.prompt_tokens = tokens(workload.input_tokens(), question.scenario);
-    option.kind.answer_tokens = tokens(workload.output_tokens(), question.scenario);
+    option.kind.prompt_tokens =
+        tokens(workload.input_tokens(), question.scenario, sim::Quantity::kPrompt);
+    option.kind.answer_tokens =
+        tokens(workload.output_tokens(), question.scenario, sim::Quantity::kAnswer);
     option.kind.prefix_hit_share = workload.prefix_hit_share();
     option.rests_on = "rate given by the scenario; no KV limit";
   } else {

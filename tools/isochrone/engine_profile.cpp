@@ -117,7 +117,7 @@ std::string to_csv(const EngineProfile& profile) {
 SettledEngine settle(const EngineProfile& profile, const std::string& log,
                      const sim::RequestLog& requests, const EngineOptions& options) {
   std::string meta = options.meta;
-  if (meta.empty()) {
+  if (meta.empty() && !log.empty()) {
     const auto beside = std::filesystem::path(log).parent_path() / "meta.json";
     if (std::filesystem::is_regular_file(beside)) meta = beside.string();
   }
