@@ -81,7 +81,11 @@ Option numbers_of(const Serving& serving, std::size_t level, const Offer& offer,
         ((offer.bill_gpu_month + offer.extra_gpu_month) * gpus).count());
     option.capacity.push_back(table.carries(n).count());
     option.degraded_capacity.push_back(table.degraded_carries(n).count());
-    if (option.capacity.back() >= load) break;
+    // What carries everything may still carry too little of it after a loss.
+    const bool grows = n == 1 || option.degraded_capacity.back() >
+                                     option.degraded_capacity[option.cost.size() - 2];
+    const bool survives = option.degraded_capacity.back() >= load || !grows;
+    if (option.capacity.back() >= load && survives) break;
   }
   return option;
 }

@@ -84,7 +84,7 @@ terms: {allow: [on_demand, reserved_1y],
         exit: {count: assumed, stored_tb: 2, notice_months: 3, switch_usd_provider: 500}}
 residency: {mode: policy, rules: [{from: [DE, FR, PL], data: [general], allow: [EEA]}],
             otherwise: deny}
-resilience: {survive: site, degraded: {ttft_p95_ms: 1500, e2e_p90_ms: 6000}}
+resilience: {survive: site, degraded: {ttft_p95_ms: 1500, e2e_p99_ms: 6000}}
 limits: {max_sites: 3, budget_usd_month: 900000}
 simulate: {max_requests: 400000}
 optimize: {work: quick}
