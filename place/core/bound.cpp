@@ -20,6 +20,7 @@
 #include <stdexcept>
 
 #include "base/parallel.h"
+#include "place/core/any_loss.h"
 #include "place/core/solve.h"
 #include "place/core/wide.h"
 
@@ -31,6 +32,8 @@ constexpr Wide kNano = 1000;
 struct PricedCut {
   Bits demands;
   std::int64_t multiplier = 0;
+  bool any_loss = false;
+  std::int64_t need = 0;
   std::vector<std::uint8_t> lost;     // by site
   std::vector<std::uint8_t> reaches;  // by class of all sites, all commodities
 };
@@ -85,7 +88,9 @@ class Prover {
     for (const auto& row : certificate_.rows) {
       if (row.multiplier < 0) wrong("negative multiplier");
       if (row.row.block < 0 || row.row.block >= model_.blocks()) wrong("row block");
-      if (row.row.element < 0 || row.row.element >= model_.instance().elements) {
+      const bool any = row.row.element == kAnyLoss && model_.instance().elements > 0;
+      if (!any &&
+          (row.row.element < 0 || row.row.element >= model_.instance().elements)) {
         wrong("row element");
       }
       for (const int d : row.row.demands) {
@@ -116,7 +121,11 @@ class Prover {
     cut.demands.assign(model_.mask_of(0).size(), 0);
     for (const int d : row.row.demands) set_bit(cut.demands, d);
     cut.lost.assign(at(model_.sites()), 0);
-    for (const int s : model_.sites_of(row.row.element)) cut.lost[at(s)] = 1;
+    cut.any_loss = row.row.element == kAnyLoss;
+    cut.need = saturate(need(row.row));
+    if (!cut.any_loss) {
+      for (const int s : model_.sites_of(row.row.element)) cut.lost[at(s)] = 1;
+    }
     for (int k = 0; k < model_.commodities(); ++k) {
       Bits own = cut.demands;
       for (std::size_t w = 0; w < own.size(); ++w) own[w] &= model_.mask_of(k)[w];
@@ -186,14 +195,28 @@ class Prover {
     return std::max<Wide>(0, gain);
   }
 
-  /// Sum of multipliers that reward a unit of degraded capacity in the class.
-  Wide reward(int site, int commodity, int degraded_class) const {
-    Wide sum = 0;
+  using Rewards = std::vector<const PricedCut*>;
+
+  /// Cuts whose multipliers pay for degraded capacity of the class.
+  Rewards rewards_of(int site, int commodity, int degraded_class) const {
+    Rewards rewards;
     for (const PricedCut& cut : cuts_) {
-      if (cut.lost[at(site)] != 0) continue;
+      if (cut.lost[at(site)] != 0 || cut.multiplier == 0) continue;
       const std::size_t index = at(commodity) * model_.class_count() +
                                 model_.class_index(site, degraded_class);
-      if (cut.reaches[index] != 0) sum += cut.multiplier;
+      if (cut.reaches[index] != 0) rewards.push_back(&cut);
+    }
+    return rewards;
+  }
+
+  /// Of capacity beyond the need of a cut nothing counts: the rest needs none of it.
+  Wide paid(const Rewards& rewards, int site, std::int64_t degraded) const {
+    const bool safe = model_.instance().sites[at(site)].elements.empty();
+    Wide sum = 0;
+    for (const PricedCut* cut : rewards) {
+      const AnyLossSupply supply =
+          any_loss_supply(degraded, cut->need, safe || !cut->any_loss);
+      sum += ceil_div(supply.times * cut->multiplier, supply.scale);
     }
     return sum;
   }
@@ -209,7 +232,7 @@ class Prover {
         items[at(b)] = items_of(site, commodity, b);
       }
     }
-    std::map<int, Wide> rewards;
+    std::map<int, Rewards> rewards;
     Wide least = 0;
     for (auto& [reach_class, points] : by_class) {
       std::ranges::stable_sort(points, {}, &Point::capacity);
@@ -226,10 +249,10 @@ class Prover {
       for (std::size_t i = 0; i < points.size(); ++i) {
         const int degraded_class = points[i]->degraded_reach;
         if (!rewards.contains(degraded_class)) {
-          rewards[degraded_class] = reward(site, commodity, degraded_class);
+          rewards[degraded_class] = rewards_of(site, commodity, degraded_class);
         }
         const Wide value = points[i]->cost * kNano - gains[i] -
-                           rewards[degraded_class] * points[i]->degraded;
+                           paid(rewards[degraded_class], site, points[i]->degraded);
         least = std::min(least, value);
       }
     }

@@ -109,6 +109,33 @@ void DualAscent::add_row(const SurvivalRow& row) {
   scale_.push_back(std::max(1.0, worth));
 }
 
+void DualAscent::warm_start(const Certificate& certificate) {
+  if (certificate.price.size() != at(model_.blocks())) return;
+  Prices prices = best_;
+  for (int b = 0; b < model_.blocks(); ++b) {
+    if (certificate.price[at(b)].size() != at(model_.demands())) return;
+    for (int d = 0; d < model_.demands(); ++d) {
+      prices.demand[at(b) * at(model_.demands()) + at(d)] =
+          static_cast<double>(certificate.price[at(b)][at(d)]);
+    }
+  }
+  for (const Certificate::PricedRow& priced : certificate.rows) {
+    if (priced.row.element >= model_.instance().elements) continue;
+    add_row(priced.row);
+    prices.row.resize(best_.row.size(), 0);
+    for (std::size_t r = 0; r < rows().size(); ++r) {
+      const SurvivalRow& row = rows()[r];
+      if (row.element == priced.row.element && row.block == priced.row.block &&
+          row.demands == priced.row.demands) {
+        prices.row[r] = static_cast<double>(priced.multiplier) / 1000;
+      }
+    }
+  }
+  if (lagrangian_.evaluate(prices).value > lagrangian_.evaluate(best_).value) {
+    best_ = std::move(prices);
+  }
+}
+
 /// Of the relaxed rows, each in its natural unit: what is missing of a share of 1, and
 /// of the need of a survival row. Positive where the price should rise.
 std::vector<double> DualAscent::violation(const Activity& activity,
@@ -205,7 +232,7 @@ void DualAscent::run(std::int64_t steps, double target) {
     const std::vector<double> fresh = violation(activity, outcome.unserved);
     average(outcome, activity, averaging_part(direction, fresh));
     if (outcome.value > best_value_) {
-      if (weighted_product(direction, fresh) >= 0) relax_ = std::min(2.0, relax_ * 1.1);
+      if (weighted_product(direction, fresh) >= 0) relax_ = std::min(2.0, relax_ * 1.3);
       adopt(prices, outcome);
       without_gain_ = 0;
     } else if (++without_gain_ >= 6) {

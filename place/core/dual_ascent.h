@@ -18,6 +18,9 @@ class DualAscent {
   void add_row(const SurvivalRow& row);
   const std::vector<SurvivalRow>& rows() const { return lagrangian_.rows(); }
 
+  /// Begins from these prices, and rows, if they are worth more than its own.
+  void warm_start(const Certificate& certificate);
+
   /// `target` is an upper bound on the optimum (a plan's objective), if known.
   void run(std::int64_t steps, double target);
 
@@ -59,8 +62,8 @@ class DualAscent {
   std::vector<double> capacity_;
   std::vector<std::vector<double>> weight_;
   double money_ = 1;    // about what serving everything costs
-  double relax_ = 0.1;  // step as a part of Polyak's
-  double largest_part_ = 0.2;
+  double relax_ = 0.5;  // step as a part of Polyak's
+  double largest_part_ = 0.05;
   int without_gain_ = 0;
   std::int64_t steps_ = 0;
   double checkpoint_value_ = 0;

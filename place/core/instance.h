@@ -100,8 +100,14 @@ struct Flow {
   std::vector<std::int32_t> ppb;
 };
 
+/// Of a survival row that holds because any one element may be lost.
+inline constexpr int kAnyLoss = -1;
+
+/// What the pools that reach K keep after a loss carries K. Of one element: the
+/// degraded capacity of the sites that do not belong to it is at least the need. Of
+/// any: see place/core/any_loss.h.
 struct SurvivalRow {
-  int element = 0;
+  int element = 0;  ///< or kAnyLoss
   int block = 0;
   std::vector<int> demands;  ///< K of the min cut
   std::int64_t need = 0;     ///< its load

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "place/core/any_loss.h"
 
 namespace isochrone::place {
 namespace {
@@ -21,25 +22,44 @@ Lagrangian::Lagrangian(const Model& model) : model_(model) {
 }
 
 void Lagrangian::add_row(const SurvivalRow& row) {
-  Bits demands(model_.mask_of(0).size(), 0);
-  double need = 0;
+  Row priced;
+  priced.demands.assign(model_.mask_of(0).size(), 0);
+  std::int64_t need = 0;
   for (const int d : row.demands) {
-    set_bit(demands, d);
-    need += static_cast<double>(model_.load(row.block, d));
+    set_bit(priced.demands, d);
+    need += model_.load(row.block, d);
   }
-  std::vector<std::uint8_t> lost(at(model_.sites()), 0);
-  for (const int s : model_.sites_of(row.element)) lost[at(s)] = 1;
-  row_reaches_.push_back(model_.classes_that_reach(demands));
-  row_commodity_.push_back(
-      model_.instance().demands[at(row.demands.front())].commodity);
-  row_lost_.push_back(std::move(lost));
-  row_demands_.push_back(std::move(demands));
-  needs_.push_back(need);
+  priced.need = static_cast<double>(need);
+  priced.lost.assign(at(model_.sites()), 0);
+  if (row.element != kAnyLoss) {
+    for (const int s : model_.sites_of(row.element)) priced.lost[at(s)] = 1;
+  }
+  priced.reaches = model_.classes_that_reach(priced.demands);
+  priced.commodity = model_.instance().demands[at(row.demands.front())].commodity;
+  priced.supply = parallel_map(at(model_.sites()), [&](std::size_t i) {
+    const int s = static_cast<int>(i);
+    const bool safe =
+        row.element != kAnyLoss || model_.instance().sites[i].elements.empty();
+    const std::vector<Point>& points = model_.points(s, priced.commodity);
+    std::vector<float> supply(points.size(), 0);
+    bool any = false;
+    for (std::size_t p = 0; p < points.size() && priced.lost[i] == 0; ++p) {
+      if (priced.reaches[model_.class_index(s, points[p].degraded_reach)] == 0)
+        continue;
+      any = true;
+      supply[p] = row.element != kAnyLoss
+                      ? static_cast<float>(std::min(points[p].degraded, need))
+                      : any_loss_supply(points[p].degraded, need, safe).approximate();
+    }
+    if (!any) supply.clear();
+    return supply;
+  });
+  priced_.push_back(std::move(priced));
   rows_.push_back(row);
 }
 
 double Lagrangian::row_load(std::size_t row, int demand) const {
-  if (!has_bit(row_demands_[row], demand)) return 0;
+  if (!has_bit(priced_[row].demands, demand)) return 0;
   return static_cast<double>(model_.load(rows_[row].block, demand));
 }
 
@@ -48,8 +68,9 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
   return parallel_map(lists, [&](std::size_t i) {
     const int k = static_cast<int>(i) / model_.blocks();
     const int b = static_cast<int>(i) % model_.blocks();
-    std::vector<Item> items;
-    if (model_.whole(k)) return items;
+    ItemList list;
+    if (model_.whole(k)) return list;
+    std::vector<Item>& items = list.items;
     for (const int d : model_.demands_of(k)) {
       const double worth = prices.demand[at(b) * at(model_.demands()) + at(d)];
       if (worth <= 0) continue;
@@ -59,7 +80,8 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
     std::ranges::sort(items, [](const Item& x, const Item& y) {
       return x.density != y.density ? x.density > y.density : x.demand < y.demand;
     });
-    return items;
+    divide(list);
+    return list;
   });
 }
 
@@ -83,7 +105,7 @@ Outcome Lagrangian::evaluate(const Prices& prices) const {
   outcome.value = static_cast<double>(model_.instance().constant);
   for (const double price : prices.demand) outcome.value += price;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    outcome.value += prices.row[r] * needs_[r];
+    outcome.value += prices.row[r] * priced_[r].need;
   }
   for (const std::int64_t premium : model_.instance().group_premium) {
     outcome.value += static_cast<double>(std::min<std::int64_t>(0, premium));
@@ -174,13 +196,13 @@ Activity Lagrangian::activity(const Outcome& outcome, const Prices& prices) cons
           for (const int d : model_.demands_of(k)) served[d] += 1;
           continue;
         }
-        const auto& all = items[at(k) * at(model_.blocks()) + b];
+        const ItemList& all = items[at(k) * at(model_.blocks()) + b];
         const std::vector<double>& rates = market(s, k).traffic_rate;
-        const auto own = rates.empty() ? own_items(s, all, static_cast<int>(b))
-                                       : std::vector<Item>{};
+        const ItemList own =
+            rates.empty() ? own_items(s, all, static_cast<int>(b)) : ItemList{};
         const double rate = rates.empty() ? 0 : rates[b];
         double left = static_cast<double>(point.capacity);
-        for (const Item& item : rates.empty() ? own : all) {
+        for (const Item& item : rates.empty() ? own.items : all.items) {
           if (item.density <= rate) break;
           if (!has_bit(model_.reach(s, point.reach), item.demand)) continue;
           const double part = item.load <= left ? 1 : left / item.load;
@@ -193,14 +215,12 @@ Activity Lagrangian::activity(const Outcome& outcome, const Prices& prices) cons
   });
   activity.capacity.assign(rows_.size(), 0);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    const int k = row_commodity_[r];
+    const Row& row = priced_[r];
     for (int s = 0; s < model_.sites(); ++s) {
-      const int pick = outcome.pick[at(s) * at(model_.commodities()) + at(k)];
-      if (outcome.open[at(s)] == 0 || pick < 0 || row_lost_[r][at(s)] != 0) continue;
-      const Point& point = model_.points(s, k)[at(pick)];
-      if (row_reaches_[r][model_.class_index(s, point.degraded_reach)] != 0) {
-        activity.capacity[r] += static_cast<double>(point.degraded);
-      }
+      const int pick =
+          outcome.pick[at(s) * at(model_.commodities()) + at(row.commodity)];
+      if (outcome.open[at(s)] == 0 || pick < 0 || row.supply[at(s)].empty()) continue;
+      activity.capacity[r] += static_cast<double>(row.supply[at(s)][at(pick)]);
     }
   }
   return activity;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "place/core/model.h"
@@ -37,7 +38,7 @@ class Lagrangian {
   void add_row(const SurvivalRow& row);
   const std::vector<SurvivalRow>& rows() const { return rows_; }
   /// Load of a demand within a survival row, 0 if it is not of the row.
-  double row_need(std::size_t row) const { return needs_[row]; }
+  double row_need(std::size_t row) const { return priced_[row].need; }
   double row_load(std::size_t row, int demand) const;
 
   Outcome evaluate(const Prices& prices) const;
@@ -50,29 +51,38 @@ class Lagrangian {
     double load = 0;
     double density = 0;
   };
-  using ItemLists = std::vector<std::vector<Item>>;  // [commodity * blocks + block]
+  /// Items of a commodity and block, densest first, and where runs of about equal load
+  /// begin (bucket_begin[0] = 0; the last entry is the number of items).
+  struct ItemList {
+    std::vector<Item> items;
+    std::vector<std::uint32_t> bucket_begin;
+  };
+  using ItemLists = std::vector<ItemList>;  // [commodity * blocks + block]
 
   /// Points of a site and commodity with one reach class, by capacity.
   struct ReachGroup {
     int reach_class = 0;
-    bool all = false;  // reaches all that the site's other groups reach
-    std::vector<int> points;
+    int parent = -1;                   // a group within this one, to add `extra` to
+    std::vector<std::uint16_t> extra;  // kinds of demands beyond the parent
+    std::size_t first = 0;             // its points: order[first .. last)
+    std::size_t last = 0;
   };
-  /// What the points of a site and commodity have in common.
+  /// What the points of a site and commodity have in common. Demands that the same
+  /// groups reach are of one kind.
   struct Market {
-    std::vector<ReachGroup> groups;
-    Bits reached;                   // by any of the groups
-    std::vector<double> grid;       // capacities at which gains are computed, from 0
-    std::vector<std::size_t> cell;  // by point: last grid capacity not above its own
-    std::vector<std::size_t> group_of;  // by point
-    std::vector<double> traffic_rate;   // per load, by block; empty: by demand
+    std::vector<ReachGroup> groups;   // parents before children
+    std::vector<std::uint16_t> kind;  // by demand; 0: out of reach
+    std::size_t kinds = 1;
+    std::vector<int> order;            // points by group, then capacity
+    std::vector<double> capacity;      // in that order
+    std::vector<double> traffic_rate;  // per load, by block; empty: by demand
   };
   struct Question {
     const ItemLists& items;
     const Prices& prices;
     int site = 0;
     int commodity = 0;
-    std::vector<double> reward;  // by degraded class
+    std::vector<double> net_cost;  // by point: cost less what survival rows pay
   };
   struct SiteResult {
     double value = 0;
@@ -81,21 +91,19 @@ class Lagrangian {
   };
 
   Market make_market(int site, int commodity) const;
+  void sort_into_kinds(int site, int commodity, Market& market) const;
   std::vector<double> traffic_rate(int site, int commodity) const;
   ItemLists sorted_items(const Prices& prices) const;
-  std::vector<Item> own_items(int site, const std::vector<Item>& all, int block) const;
-  std::vector<double> rewards(int site, int commodity, const Prices& prices) const;
+  static void divide(ItemList& list);
+  ItemList own_items(int site, const ItemList& all, int block) const;
+  std::vector<double> net_costs(int site, int commodity, const Prices& prices) const;
   double whole_gain(int site, int commodity, const Prices& prices) const;
-  std::vector<double> gains_at(const Question& question, const Bits& reach,
-                               const std::vector<double>& capacities) const;
-  double at_most(const Market& market, const std::vector<double>& gains, int point,
-                 double capacity) const;
+  std::vector<double> most_gains(const Question& question) const;
+  std::vector<double> exact_gains(const Question& question,
+                                  const ReachGroup& group) const;
   std::vector<double> optimistic_values(const Question& question) const;
-  std::vector<double> exact_values(const Question& question, const ReachGroup& group,
-                                   const std::vector<int>& points) const;
   std::pair<double, int> best_choice(const Question& question,
-                                     std::vector<double>& optimistic) const;
-  double net_cost(const Question& question, const Point& point) const;
+                                     const std::vector<double>& optimistic) const;
   SiteResult value_of_site(int site, const ItemLists& items,
                            const Prices& prices) const;
   void choose_sites(const std::vector<SiteResult>& results, Outcome& outcome) const;
@@ -104,14 +112,21 @@ class Lagrangian {
     return markets_[at(site) * at(model_.commodities()) + at(commodity)];
   }
 
+  /// A survival row, ready to be priced.
+  struct Row {
+    double need = 0;
+    Bits demands;
+    int commodity = 0;
+    std::vector<std::uint8_t> reaches;  // by class
+    std::vector<std::uint8_t> lost;     // by site; all 0 if any may be lost
+    /// What a point supplies, by [site][point]; empty where no class reaches.
+    std::vector<std::vector<float>> supply;
+  };
+
   const Model& model_;
   std::vector<Market> markets_;
   std::vector<SurvivalRow> rows_;
-  std::vector<double> needs_;
-  std::vector<Bits> row_demands_;
-  std::vector<int> row_commodity_;
-  std::vector<std::vector<std::uint8_t>> row_reaches_;  // by class
-  std::vector<std::vector<std::uint8_t>> row_lost_;     // by site
+  std::vector<Row> priced_;
 };
 
 }  // namespace isochrone::place

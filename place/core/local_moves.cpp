@@ -284,9 +284,12 @@ std::optional<Incumbent> LocalSearch::shaken(const Incumbent& from,
   return plan;
 }
 
-Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves) {
+Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves, double heat) {
   const std::int64_t limit = moves_ + moves;
   use(start.service);
+  constexpr std::int64_t kStepsPerMove = 400;
+  start = anneal(std::move(start), moves * kStepsPerMove, heat);
+  moves_ += moves * 3 / 4;
   Incumbent best = start;
   Incumbent current = std::move(start);
   std::optional<std::int64_t> descended;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <tuple>
 
+#include "place/core/annealing.h"
 #include "place/core/wide.h"
 
 namespace isochrone::place {
@@ -114,8 +117,16 @@ bool LocalSearch::passes_with(const PlanState& base, const Pick& change) {
 }
 
 bool LocalSearch::carries(const PlanState& state, const Service& service) {
+  return violated(state, service).empty();
+}
+
+std::vector<Cut> LocalSearch::violated(const PlanState& state, const Service& service) {
+  std::vector<Cut> cuts;
   std::vector<Violation> found = router_.violations(state, service);
+  std::set<std::tuple<int, int, bool, Bits>> seen;
   for (Violation& violation : found) {
+    const Cut& cut = violation.cut;
+    if (!seen.emplace(cut.commodity, cut.block, cut.loss, cut.demands).second) continue;
     if (violation.element >= 0 && repaired_.size() < kMostRepaired) {
       SurvivalRow row{violation.element, violation.cut.block, {}, violation.cut.need};
       for (const int d : model_.demands_of(violation.cut.commodity)) {
@@ -123,6 +134,7 @@ bool LocalSearch::carries(const PlanState& state, const Service& service) {
       }
       repaired_.push_back(std::move(row));
     }
+    cuts.push_back(violation.cut);
     if (cuts_.size() < kMostCuts) {
       order_.insert(order_.begin(), cuts_.size());
       cuts_.push_back(std::move(violation.cut));
@@ -132,7 +144,16 @@ bool LocalSearch::carries(const PlanState& state, const Service& service) {
       std::rotate(order_.begin(), order_.end() - 1, order_.end());
     }
   }
-  return found.empty();
+  return cuts;
+}
+
+Incumbent LocalSearch::anneal(Incumbent start, std::int64_t steps, double heat) {
+  const Service service = start.service;
+  Annealing annealing(model_, guide_, rng_, service);
+  for (const Cut& cut : cuts_) annealing.add_cut(cut);
+  return annealing.run(std::move(start), steps, heat, [&](const PlanState& state) {
+    return violated(state, service);
+  });
 }
 
 bool LocalSearch::acceptable(const PlanState& state, const Service& service) {

@@ -32,8 +32,9 @@ class LocalSearch {
 
   /// Rounds the average answer and mends it; nullopt if that fails.
   std::optional<Incumbent> construct(const Service& service, double threshold);
-  /// Improves by moves until none helps or `moves` are spent, then shakes and repeats.
-  Incumbent improve(Incumbent start, std::int64_t moves);
+  /// Anneals from `heat` (parts of the cost), then improves by moves until none helps
+  /// or `moves` are spent, then shakes and repeats.
+  Incumbent improve(Incumbent start, std::int64_t moves, double heat);
 
   const std::vector<Cut>& cuts() const { return cuts_; }
   /// Cuts under a loss that a plan violated.
@@ -76,6 +77,8 @@ class LocalSearch {
   bool reject(std::size_t position);
   /// Routes the plan; what it violates joins the cuts.
   bool carries(const PlanState& state, const Service& service);
+  std::vector<Cut> violated(const PlanState& state, const Service& service);
+  Incumbent anneal(Incumbent start, std::int64_t steps, double heat);
   bool acceptable(const PlanState& state, const Service& service);
   std::vector<Shortage> shortages(const PlanState& state);
   void use(const Service& service);

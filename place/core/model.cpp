@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -139,6 +140,7 @@ Model::Model(const Instance& instance) : instance_(instance) {
   collect_points();
   sum_traffic();
   count_arcs();
+  index_classes();
 }
 
 void Model::check_shapes() const {
@@ -280,6 +282,32 @@ void Model::count_arcs() {
         if (!has_bit(reached, d)) continue;
         ++arcs_;
         reachable_[at(d)] = 1;
+      }
+    }
+  }
+}
+
+void Model::index_classes() {
+  const Bits none((class_count() + 63) / 64, 0);
+  classes_of_.assign(instance_.demands.size(), none);
+  degraded_classes_of_ = classes_of_;
+  for (int s = 0; s < sites(); ++s) {
+    for (int k = 0; k < commodities(); ++k) {
+      std::set<int> normal;
+      std::set<int> degraded;
+      for (const Point& point : points(s, k)) {
+        normal.insert(point.reach);
+        degraded.insert(point.degraded_reach);
+      }
+      for (const int d : demands_of(k)) {
+        for (const int c : normal) {
+          if (!has_bit(reach(s, c), d)) continue;
+          set_bit(classes_of_[at(d)], static_cast<int>(class_index(s, c)));
+        }
+        for (const int c : degraded) {
+          if (!has_bit(reach(s, c), d)) continue;
+          set_bit(degraded_classes_of_[at(d)], static_cast<int>(class_index(s, c)));
+        }
       }
     }
   }

@@ -112,6 +112,10 @@ class Model {
     return class_offset_[at(site)] + at(reach_class);
   }
   std::size_t class_count() const { return class_offset_.back(); }
+  /// By class index: classes of points that reach the demand, as built or after a loss.
+  const Bits& classes_of(int demand, bool degraded) const {
+    return (degraded ? degraded_classes_of_ : classes_of_)[at(demand)];
+  }
   /// For every class of every site, whether it reaches one of `demands`.
   std::vector<std::uint8_t> classes_that_reach(const Bits& demands) const;
 
@@ -120,6 +124,7 @@ class Model {
   void index_demands();
   void collect_points();
   void count_arcs();
+  void index_classes();
   void sum_traffic();
 
   const Instance& instance_;
@@ -133,6 +138,8 @@ class Model {
   std::vector<std::uint8_t> whole_;
   std::vector<std::vector<int>> sites_of_;
   std::vector<std::size_t> class_offset_;
+  std::vector<Bits> classes_of_;
+  std::vector<Bits> degraded_classes_of_;
   bool has_traffic_cost_ = false;
   std::vector<std::vector<std::int64_t>> month_traffic_;
   std::int64_t least_traffic_ = 0;

@@ -67,10 +67,11 @@ void Router::build_network(const PlanState& state, bool grouped) {
 }
 
 /// Routes one block over the gathered pools, less those lost (empty: none). Returns the
-/// demands of a minimum cut if not all load gets through.
-std::optional<Bits> Router::shortfall(const PlanState& state, const Service& service,
-                                      int block, bool degraded,
-                                      const std::vector<std::uint8_t>& lost) {
+/// demands of a minimum cut if not all load gets through, those apart that share no
+/// pool.
+std::vector<Bits> Router::shortfall(const PlanState& state, const Service& service,
+                                    int block, bool degraded,
+                                    const std::vector<std::uint8_t>& lost) {
   std::int64_t asked = 0;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     std::int64_t load = 0;
@@ -101,13 +102,67 @@ std::optional<Bits> Router::shortfall(const PlanState& state, const Service& ser
     }
   }
   ++flows_solved_;
-  if (network_.run(0, sink_) == asked) return std::nullopt;
-  Bits demands(model_.mask_of(commodity_).size(), 0);
+  if (network_.run(0, sink_) == asked) return {};
+  // All pools of a class on the source side are on it too.
+  std::vector<std::size_t> short_classes;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
-    if (!network_.on_source_side(1 + c)) continue;
-    for (const int d : classes_[c].demands) set_bit(demands, d);
+    if (network_.on_source_side(1 + c)) short_classes.push_back(c);
   }
+  struct Part {
+    Bits pools;
+    Bits demands;
+  };
+  std::vector<Part> parts;
+  for (const std::size_t c : short_classes) {
+    Part joined{classes_[c].pools, Bits(model_.mask_of(commodity_).size(), 0)};
+    for (const int d : classes_[c].demands) set_bit(joined.demands, d);
+    std::vector<Part> apart;
+    for (Part& part : parts) {
+      if (groups_ == 0 && !intersects(part.pools, classes_[c].pools)) {
+        apart.push_back(std::move(part));
+        continue;
+      }
+      for (std::size_t w = 0; w < part.pools.size(); ++w)
+        joined.pools[w] |= part.pools[w];
+      for (std::size_t w = 0; w < part.demands.size(); ++w) {
+        joined.demands[w] |= part.demands[w];
+      }
+    }
+    apart.push_back(std::move(joined));
+    parts = std::move(apart);
+  }
+  std::vector<Bits> demands;
+  for (Part& part : parts) demands.push_back(std::move(part.demands));
   return demands;
+}
+
+/// Adds the demands that no class reaches but those that reach the cut already: they
+/// need more of the same supply. Then takes the block in which the need is largest, for
+/// the supply is the same in all.
+void Router::strengthen(Cut& cut, const Service& service) const {
+  Bits reaching((model_.class_count() + 63) / 64, 0);
+  for (std::size_t c = 0; c < cut.reaches.size(); ++c) {
+    if (cut.reaches[c] != 0) set_bit(reaching, static_cast<int>(c));
+  }
+  for (const int d : model_.demands_of(cut.commodity)) {
+    if (service.served(d) && contains(reaching, model_.classes_of(d, cut.loss))) {
+      set_bit(cut.demands, d);
+    }
+  }
+  const auto& share = model_.instance().group_share;
+  if (share && share->of == Instance::GroupShare::Of::kTraffic) return;
+  std::int64_t most = -1;
+  const int found_in = cut.block;
+  for (const int b : model_.hard_blocks_of(cut.commodity)) {
+    cut.block = b;
+    refresh(cut, service, model_);
+    if (cut.need > most || (cut.need == most && b == found_in)) most = cut.need;
+  }
+  for (const int b : model_.hard_blocks_of(cut.commodity)) {
+    cut.block = b;
+    refresh(cut, service, model_);
+    if (cut.need == most) break;
+  }
 }
 
 Violation Router::make_violation(Bits demands, int block, int element,
@@ -120,6 +175,7 @@ Violation Router::make_violation(Bits demands, int block, int element,
   cut.loss = element >= 0;
   cut.reaches = model_.classes_that_reach(demands);
   cut.demands = std::move(demands);
+  strengthen(cut, service);
   refresh(cut, service, model_);
   return violation;
 }
@@ -170,8 +226,9 @@ std::vector<Violation> Router::violations(const PlanState& state,
     build_network(state, grouped);
     // A limit in parts of the block's own traffic may bind in any block.
     for (const int b : grouped ? model_.all_blocks() : model_.hard_blocks_of(k)) {
-      auto demands = shortfall(state, service, b, false, {});
-      if (demands) found.push_back(make_violation(*std::move(demands), b, -1, service));
+      for (Bits& demands : shortfall(state, service, b, false, {})) {
+        found.push_back(make_violation(std::move(demands), b, -1, service));
+      }
     }
   }
   if (!found.empty() || model_.instance().elements == 0) return found;
@@ -181,9 +238,9 @@ std::vector<Violation> Router::violations(const PlanState& state,
     build_network(state, false);
     for (const Loss& loss : losses(state)) {
       for (const int b : model_.hard_blocks_of(k)) {
-        auto demands = shortfall(state, service, b, true, loss.pools);
-        if (!demands) continue;
-        found.push_back(make_violation(*std::move(demands), b, loss.element, service));
+        for (Bits& demands : shortfall(state, service, b, true, loss.pools)) {
+          found.push_back(make_violation(std::move(demands), b, loss.element, service));
+        }
       }
       if (found.size() >= 8) return found;
     }
@@ -196,7 +253,7 @@ std::optional<std::vector<Carried>> Router::route(const PlanState& state,
                                                   int block) {
   gather(state, service, commodity, false);
   build_network(state, group_traffic_limit(model_, service, commodity, 0) < kUnlimited);
-  if (shortfall(state, service, block, false, {})) return std::nullopt;
+  if (!shortfall(state, service, block, false, {}).empty()) return std::nullopt;
   std::vector<Carried> carried;
   std::size_t edge = first_arc_;
   for (const DemandClass& group : classes_) {

@@ -28,8 +28,9 @@ class Router {
  public:
   explicit Router(const Model& model) : model_(model) {}
 
-  /// Violated cuts: at most one per commodity and block of ordinary work; if there is
-  /// none, the first under a loss. Empty: the plan carries everything, and survives.
+  /// Violated cuts of ordinary work; if there are none, the first under a loss. Each is
+  /// as strong as its supply allows: see strengthen(). Empty: the plan carries
+  /// everything, and survives.
   std::vector<Violation> violations(const PlanState& state, const Service& service);
 
   /// Routes one block of one commodity, or nullopt if that is impossible.
@@ -53,11 +54,12 @@ class Router {
   void gather(const PlanState& state, const Service& service, int commodity,
               bool degraded);
   void build_network(const PlanState& state, bool grouped);
-  std::optional<Bits> shortfall(const PlanState& state, const Service& service,
-                                int block, bool degraded,
-                                const std::vector<std::uint8_t>& lost);
+  std::vector<Bits> shortfall(const PlanState& state, const Service& service, int block,
+                              bool degraded, const std::vector<std::uint8_t>& lost);
+  std::vector<Bits> separate(const Bits& pools) const;
   Violation make_violation(Bits demands, int block, int element,
                            const Service& service) const;
+  void strengthen(Cut& cut, const Service& service) const;
   std::vector<Loss> losses(const PlanState& state) const;
 
   const Model& model_;

@@ -1,15 +1,15 @@
-// One dual step. Densities are sorted once per block for all sites. What a capacity
-// earns at a site is concave in it, so a site first computes it on a coarse grid of
-// capacities, with the union of its reach classes: chords through neighbouring grid
-// points bound the gain of every (option, n) from above, and most sites end there,
-// because even so they are not worth their cost. Only classes that might hold the best
-// point are filled with their own reach, and only points that might be the best are
-// computed exactly.
+// One dual step. Densities are sorted once per block for all sites. A site then divides
+// each block into runs of about equal load and sums load and worth of a run by reach
+// class: that bounds the gain of every (option, n) from above, and closely, for the
+// price of a few passes over the demands. Most sites end there, because even so they
+// are not worth their cost; of the others only the classes that may hold the best point
+// are filled exactly.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "place/core/lagrangian.h"
 
@@ -17,7 +17,7 @@ namespace isochrone::place {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kGridPoints = 32;
+constexpr std::size_t kBuckets = 16;
 
 double usable_capacity(const Point& point) {
   return static_cast<double>(std::max<std::int64_t>(0, point.capacity));
@@ -38,70 +38,123 @@ std::size_t within_reach(const Items& items, double rate, const Bits& reach,
   return count;
 }
 
+/// Adds to gains[j] what capacity[j] (ascending) earns from the items within reach.
 template <class Items>
 void fill_knapsacks(const Items& items, double rate, const Bits& reach,
-                    const std::vector<double>& capacity,
-                    std::vector<std::uint32_t>& positions, std::vector<double>& gains) {
+                    const double* capacity, std::vector<std::uint32_t>& positions,
+                    std::vector<double>& gains) {
   const std::size_t within = within_reach(items, rate, reach, positions);
   double load = 0;
   double worth = 0;
   std::size_t j = 0;
-  const std::size_t count = capacity.size();
   for (std::size_t i = 0; i < within; ++i) {
     const auto& item = items[positions[i]];
     const double next = load + item.load;
-    for (; j < count && capacity[j] < next; ++j) {
+    for (; j < gains.size() && capacity[j] < next; ++j) {
       gains[j] += worth + (capacity[j] - load) * (item.density - rate);
     }
-    if (j == count) return;
+    if (j == gains.size()) return;
     load = next;
     worth += item.worth - rate * item.load;
   }
-  for (; j < count; ++j) gains[j] += worth;
+  for (; j < gains.size(); ++j) gains[j] += worth;
 }
 
+/// Items in runs of about equal load, those without load in a run of their own.
+template <class Items>
+std::vector<std::uint32_t> runs_of(const Items& items) {
+  double total = 0;
+  for (const auto& item : items) total += item.load;
+  std::vector<std::uint32_t> begin{0};
+  double load = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const double next = static_cast<double>(begin.size()) * total / kBuckets;
+    const bool weightless = i > 0 && items[i - 1].load <= 0 && items[i].load > 0;
+    if (i > 0 && (weightless || (load >= next && begin.size() < kBuckets))) {
+      begin.push_back(static_cast<std::uint32_t>(i));
+    }
+    load += items[i].load;
+  }
+  begin.push_back(static_cast<std::uint32_t>(items.size()));
+  return begin;
+}
+
+struct Amount {
+  double load = 0;
+  double worth = 0;
+};
+
 }  // namespace
+
+void Lagrangian::divide(ItemList& list) { list.bucket_begin = runs_of(list.items); }
 
 Lagrangian::Market Lagrangian::make_market(int site, int commodity) const {
   const std::vector<Point>& points = model_.points(site, commodity);
   Market market;
-  market.reached.assign(model_.mask_of(commodity).size(), 0);
   market.traffic_rate = traffic_rate(site, commodity);
-  market.group_of.resize(points.size());
-  market.cell.resize(points.size());
+  const auto size_of = [&](int reach_class) {
+    int size = 0;
+    for (const int d : model_.demands_of(commodity)) {
+      size += has_bit(model_.reach(site, reach_class), d) ? 1 : 0;
+    }
+    return size;
+  };
+  std::map<int, int> size_of_class;
+  for (const Point& point : points) size_of_class.try_emplace(point.reach, 0);
+  for (auto& [reach_class, size] : size_of_class) size = size_of(reach_class);
   std::vector<int> order(points.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](int p) { return points[at(p)].capacity; });
-  std::map<int, std::size_t> group_of_class;
-  for (const int p : order) {
-    const int reach_class = points[at(p)].reach;
-    const auto [found, fresh] =
-        group_of_class.try_emplace(reach_class, market.groups.size());
-    if (fresh) {
-      market.groups.push_back({reach_class, false, {}});
-      const Bits& reach = model_.reach(site, reach_class);
-      for (std::size_t w = 0; w < reach.size(); ++w) market.reached[w] |= reach[w];
-    }
-    market.group_of[at(p)] = found->second;
-    market.groups[found->second].points.push_back(p);
-  }
-  for (ReachGroup& group : market.groups) {
-    group.all = contains(model_.reach(site, group.reach_class), market.reached);
-  }
-  // Every stride-th capacity: dense where the points are.
-  market.grid.push_back(0);
-  const std::size_t stride = std::max<std::size_t>(1, order.size() / kGridPoints);
+  std::ranges::stable_sort(order, {}, [&](int p) {
+    const Point& point = points[at(p)];
+    return std::tuple(size_of_class[point.reach], point.reach, point.capacity);
+  });
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double capacity = usable_capacity(points[at(order[i])]);
-    const bool wanted = i % stride == 0 || i + 1 == order.size();
-    if (wanted && capacity > market.grid.back()) market.grid.push_back(capacity);
+    const int reach_class = points[at(order[i])].reach;
+    if (market.groups.empty() || market.groups.back().reach_class != reach_class) {
+      market.groups.push_back({reach_class, -1, {}, i, i});
+    }
+    ++market.groups.back().last;
+    market.capacity.push_back(usable_capacity(points[at(order[i])]));
   }
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    const auto above =
-        std::ranges::upper_bound(market.grid, usable_capacity(points[p]));
-    market.cell[p] = static_cast<std::size_t>(above - market.grid.begin()) - 1;
-  }
+  market.order = std::move(order);
+  sort_into_kinds(site, commodity, market);
   return market;
+}
+
+/// Groups come by size, so that the largest group within another is the last one found.
+void Lagrangian::sort_into_kinds(int site, int commodity, Market& market) const {
+  std::map<std::vector<bool>, std::uint16_t> kinds;
+  std::vector<std::vector<bool>> groups_of_kind(1);
+  market.kind.assign(at(model_.demands()), 0);
+  for (const int d : model_.demands_of(commodity)) {
+    std::vector<bool> groups;
+    for (const ReachGroup& group : market.groups) {
+      groups.push_back(has_bit(model_.reach(site, group.reach_class), d));
+    }
+    if (std::ranges::find(groups, true) == groups.end()) continue;
+    const auto [found, fresh] =
+        kinds.try_emplace(groups, static_cast<std::uint16_t>(market.kinds));
+    if (fresh) {
+      ++market.kinds;
+      groups_of_kind.push_back(groups);
+    }
+    market.kind[at(d)] = found->second;
+  }
+  for (std::size_t g = 0; g < market.groups.size(); ++g) {
+    ReachGroup& group = market.groups[g];
+    const Bits& reach = model_.reach(site, group.reach_class);
+    for (std::size_t h = 0; h < g; ++h) {
+      if (contains(reach, model_.reach(site, market.groups[h].reach_class))) {
+        group.parent = static_cast<int>(h);
+      }
+    }
+    for (std::size_t kind = 1; kind < market.kinds; ++kind) {
+      const bool known = group.parent >= 0 && groups_of_kind[kind][at(group.parent)];
+      if (groups_of_kind[kind][g] && !known) {
+        group.extra.push_back(static_cast<std::uint16_t>(kind));
+      }
+    }
+  }
 }
 
 /// Cost of traffic per unit of load by block, if it is the same for all demands: then
@@ -127,37 +180,39 @@ std::vector<double> Lagrangian::traffic_rate(int site, int commodity) const {
 }
 
 /// Items of a site whose traffic costs differ from demand to demand.
-std::vector<Lagrangian::Item> Lagrangian::own_items(int site,
-                                                    const std::vector<Item>& all,
-                                                    int block) const {
-  std::vector<Item> items;
-  items.reserve(all.size());
-  for (const Item& item : all) {
+Lagrangian::ItemList Lagrangian::own_items(int site, const ItemList& all,
+                                           int block) const {
+  ItemList list;
+  list.items.reserve(all.items.size());
+  for (const Item& item : all.items) {
     const double worth =
         item.worth - static_cast<double>(model_.traffic_cost(site, block, item.demand));
     if (worth <= 0) continue;
-    items.push_back(
+    list.items.push_back(
         {item.demand, worth, item.load, item.load > 0 ? worth / item.load : kNever});
   }
-  std::ranges::sort(items, [](const Item& x, const Item& y) {
+  std::ranges::sort(list.items, [](const Item& x, const Item& y) {
     return x.density != y.density ? x.density > y.density : x.demand < y.demand;
   });
-  return items;
+  divide(list);
+  return list;
 }
 
-std::vector<double> Lagrangian::rewards(int site, int commodity,
-                                        const Prices& prices) const {
-  std::vector<double> reward(model_.instance().sites[at(site)].reach.size(), 0);
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    if (prices.row[r] <= 0 || row_commodity_[r] != commodity) continue;
-    if (row_lost_[r][at(site)] != 0) continue;
-    for (std::size_t c = 0; c < reward.size(); ++c) {
-      if (row_reaches_[r][model_.class_index(site, static_cast<int>(c))] != 0) {
-        reward[c] += prices.row[r];
-      }
+std::vector<double> Lagrangian::net_costs(int site, int commodity,
+                                          const Prices& prices) const {
+  const std::vector<Point>& points = model_.points(site, commodity);
+  std::vector<double> net(points.size());
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    net[p] = static_cast<double>(points[p].cost);
+  }
+  for (std::size_t r = 0; r < priced_.size(); ++r) {
+    if (prices.row[r] <= 0 || priced_[r].commodity != commodity) continue;
+    const std::vector<float>& supply = priced_[r].supply[at(site)];
+    for (std::size_t p = 0; p < supply.size(); ++p) {
+      net[p] -= prices.row[r] * static_cast<double>(supply[p]);
     }
   }
-  return reward;
+  return net;
 }
 
 double Lagrangian::whole_gain(int site, int commodity, const Prices& prices) const {
@@ -171,94 +226,123 @@ double Lagrangian::whole_gain(int site, int commodity, const Prices& prices) con
   return std::max(0.0, gain);
 }
 
-double Lagrangian::net_cost(const Question& question, const Point& point) const {
-  return static_cast<double>(point.cost) - question.reward[at(point.degraded_reach)] *
-                                               static_cast<double>(point.degraded);
-}
-
-/// What each capacity (ascending) earns from the demands in reach, over all blocks.
-std::vector<double> Lagrangian::gains_at(const Question& question, const Bits& reach,
-                                         const std::vector<double>& capacities) const {
-  std::vector<double> gains(capacities.size(), 0);
-  std::vector<std::uint32_t> positions;
-  const int k = question.commodity;
+/// Upper bounds on what points earn over all blocks, in the order of the market: within
+/// a run the densest item of the run stands for all.
+std::vector<double> Lagrangian::most_gains(const Question& question) const {
+  const Market& m = market(question.site, question.commodity);
+  std::vector<double> gains(m.order.size(), 0);
+  std::vector<Amount> by_kind(m.kinds);
+  std::vector<Amount> by_group(m.groups.size());
+  struct Fill {
+    double load = 0;
+    double worth = 0;
+    std::size_t next = 0;  // first point whose capacity is not full yet
+  };
+  std::vector<Fill> fills(m.groups.size());
   for (int b = 0; b < model_.blocks(); ++b) {
-    const auto& all = question.items[at(k) * at(model_.blocks()) + at(b)];
-    if (all.empty()) continue;
-    const std::vector<double>& rate = market(question.site, k).traffic_rate;
-    if (!rate.empty()) {
-      fill_knapsacks(all, rate[at(b)], reach, capacities, positions, gains);
-    } else {
-      fill_knapsacks(own_items(question.site, all, b), 0, reach, capacities, positions,
-                     gains);
+    const ItemList& all =
+        question.items[at(question.commodity) * at(model_.blocks()) + at(b)];
+    if (all.items.empty()) continue;
+    const ItemList own =
+        m.traffic_rate.empty() ? own_items(question.site, all, b) : ItemList{};
+    const ItemList& list = m.traffic_rate.empty() ? own : all;
+    const double rate = m.traffic_rate.empty() ? 0 : m.traffic_rate[at(b)];
+    for (std::size_t g = 0; g < fills.size(); ++g) fills[g] = {0, 0, m.groups[g].first};
+    for (std::size_t run = 0; run + 1 < list.bucket_begin.size(); ++run) {
+      const std::size_t first = list.bucket_begin[run];
+      const double top = list.items.empty() ? 0 : list.items[first].density;
+      if (top <= rate) break;
+      std::ranges::fill(by_kind, Amount{});
+      for (std::size_t i = first; i < list.bucket_begin[run + 1]; ++i) {
+        const Item& item = list.items[i];
+        Amount& amount = by_kind[m.kind[at(item.demand)]];
+        amount.load += item.load;
+        amount.worth += item.worth;
+      }
+      for (std::size_t g = 0; g < m.groups.size(); ++g) {
+        const ReachGroup& group = m.groups[g];
+        Amount amount = group.parent >= 0 ? by_group[at(group.parent)] : Amount{};
+        for (const std::uint16_t kind : group.extra) {
+          amount.load += by_kind[kind].load;
+          amount.worth += by_kind[kind].worth;
+        }
+        by_group[g] = amount;
+        Fill& fill = fills[g];
+        const double after = fill.load + amount.load;
+        // The last item of the run may be worth less than its traffic.
+        const double worth = std::max(0.0, amount.worth - rate * amount.load);
+        for (; fill.next < group.last && m.capacity[fill.next] < after; ++fill.next) {
+          const double part = (m.capacity[fill.next] - fill.load) * (top - rate);
+          gains[fill.next] += fill.worth + std::min(worth, part);
+        }
+        fill.load = after;
+        fill.worth += worth;
+      }
+    }
+    for (std::size_t g = 0; g < fills.size(); ++g) {
+      for (std::size_t i = fills[g].next; i < m.groups[g].last; ++i) {
+        gains[i] += fills[g].worth;
+      }
     }
   }
   return gains;
 }
 
-/// Upper bound on a concave function between two grid points: below both chords beyond.
-double Lagrangian::at_most(const Market& market, const std::vector<double>& gains,
-                           int point, double capacity) const {
-  const std::vector<double>& grid = market.grid;
-  const std::size_t i = market.cell[at(point)];
-  if (capacity <= grid[i] || i + 1 >= grid.size()) return gains[i];
-  double bound = gains[i + 1];
-  if (i > 0) {
-    const double slope = (gains[i] - gains[i - 1]) / (grid[i] - grid[i - 1]);
-    bound = std::min(bound, gains[i] + slope * (capacity - grid[i]));
+/// What the points of a group earn, by capacity.
+std::vector<double> Lagrangian::exact_gains(const Question& question,
+                                            const ReachGroup& group) const {
+  const Market& m = market(question.site, question.commodity);
+  const Bits& reach = model_.reach(question.site, group.reach_class);
+  const double* capacity = m.capacity.data() + group.first;
+  std::vector<double> gains(group.last - group.first, 0);
+  std::vector<std::uint32_t> positions;
+  for (int b = 0; b < model_.blocks(); ++b) {
+    const ItemList& all =
+        question.items[at(question.commodity) * at(model_.blocks()) + at(b)];
+    if (all.items.empty()) continue;
+    if (!m.traffic_rate.empty()) {
+      fill_knapsacks(all.items, m.traffic_rate[at(b)], reach, capacity, positions,
+                     gains);
+    } else {
+      fill_knapsacks(own_items(question.site, all, b).items, 0, reach, capacity,
+                     positions, gains);
+    }
   }
-  if (i + 2 < grid.size()) {
-    const double slope = (gains[i + 2] - gains[i + 1]) / (grid[i + 2] - grid[i + 1]);
-    bound = std::min(bound, gains[i + 1] - slope * (grid[i + 1] - capacity));
-  }
-  return bound;
+  return gains;
 }
 
-/// By point: net cost less at least what it would earn with the union of all reaches.
+/// By place in the order of the market: net cost less at most what the point earns; for
+/// whole commodities the very value.
 std::vector<double> Lagrangian::optimistic_values(const Question& question) const {
   const Market& m = market(question.site, question.commodity);
-  const std::vector<Point>& points = model_.points(question.site, question.commodity);
-  std::vector<double> values(points.size());
+  std::vector<double> values(m.order.size());
   if (model_.whole(question.commodity)) {
     const double gain = whole_gain(question.site, question.commodity, question.prices);
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      const Bits& reach = model_.reach(question.site, points[p].reach);
+    for (const ReachGroup& group : m.groups) {
+      const Bits& reach = model_.reach(question.site, group.reach_class);
       const bool reaches = intersects(reach, model_.mask_of(question.commodity));
-      values[p] = net_cost(question, points[p]) - (reaches ? gain : 0);
+      for (std::size_t i = group.first; i < group.last; ++i) {
+        values[i] = question.net_cost[at(m.order[i])] - (reaches ? gain : 0);
+      }
     }
     return values;
   }
-  const std::vector<double> gains = gains_at(question, m.reached, m.grid);
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    values[p] = net_cost(question, points[p]) -
-                at_most(m, gains, static_cast<int>(p), usable_capacity(points[p]));
-  }
-  return values;
-}
-
-/// Values of some points of a group, ascending in capacity.
-std::vector<double> Lagrangian::exact_values(const Question& question,
-                                             const ReachGroup& group,
-                                             const std::vector<int>& points) const {
-  const std::vector<Point>& all = model_.points(question.site, question.commodity);
-  std::vector<double> capacities;
-  for (const int p : points) capacities.push_back(usable_capacity(all[at(p)]));
-  const Bits& reach = model_.reach(question.site, group.reach_class);
-  std::vector<double> values = gains_at(question, reach, capacities);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    values[i] = net_cost(question, all[at(points[i])]) - values[i];
+  const std::vector<double> gains = most_gains(question);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = question.net_cost[at(m.order[i])] - gains[i];
   }
   return values;
 }
 
 /// Least value below 0 and its point, or (0, -1).
-std::pair<double, int> Lagrangian::best_choice(const Question& question,
-                                               std::vector<double>& optimistic) const {
+std::pair<double, int> Lagrangian::best_choice(
+    const Question& question, const std::vector<double>& optimistic) const {
   const Market& m = market(question.site, question.commodity);
-  const std::vector<Point>& points = model_.points(question.site, question.commodity);
-  std::vector<double> lowest(m.groups.size(), kNever);
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    lowest[m.group_of[p]] = std::min(lowest[m.group_of[p]], optimistic[p]);
+  std::vector<double> lowest;
+  for (const ReachGroup& group : m.groups) {
+    lowest.push_back(*std::min_element(
+        optimistic.begin() + static_cast<std::ptrdiff_t>(group.first),
+        optimistic.begin() + static_cast<std::ptrdiff_t>(group.last)));
   }
   std::vector<std::size_t> order(m.groups.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -267,33 +351,14 @@ std::pair<double, int> Lagrangian::best_choice(const Question& question,
   for (const std::size_t g : order) {
     if (lowest[g] >= best.first) break;
     const ReachGroup& group = m.groups[g];
-    if (model_.whole(question.commodity)) {
-      for (const int p : group.points) best = std::min(best, {optimistic[at(p)], p});
-      continue;
-    }
-    if (!group.all) {
-      const Bits& reach = model_.reach(question.site, group.reach_class);
-      const std::vector<double> gains = gains_at(question, reach, m.grid);
-      for (const int p : group.points) {
-        const Point& point = points[at(p)];
-        optimistic[at(p)] =
-            net_cost(question, point) - at_most(m, gains, p, usable_capacity(point));
-      }
-    }
-    // The most promising point alone first: it rules most of the others out.
-    std::vector<int> tried{*std::ranges::min_element(
-        group.points, {}, [&](int p) { return optimistic[at(p)]; })};
-    for (int pass = 0; pass < 2 && !tried.empty(); ++pass) {
-      const std::vector<double> values = exact_values(question, group, tried);
-      for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (values[i] < best.first) best = {values[i], tried[i]};
-      }
-      const int first = pass == 0 ? tried.front() : -1;
-      tried.clear();
-      for (const int p : group.points) {
-        if (pass == 0 && p != first && optimistic[at(p)] < best.first)
-          tried.push_back(p);
-      }
+    const bool whole = model_.whole(question.commodity);
+    const std::vector<double> gains =
+        whole ? std::vector<double>{} : exact_gains(question, group);
+    for (std::size_t i = group.first; i < group.last; ++i) {
+      const int p = m.order[i];
+      const double value =
+          whole ? optimistic[i] : question.net_cost[at(p)] - gains[i - group.first];
+      if (value < best.first) best = {value, p};
     }
   }
   return best;
@@ -310,7 +375,7 @@ Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& item
   result.value = fixed;
   double nearest = kNever;
   for (int k = 0; k < model_.commodities(); ++k) {
-    questions.push_back({items, prices, site, k, rewards(site, k, prices)});
+    questions.push_back({items, prices, site, k, net_costs(site, k, prices)});
     optimistic.push_back(optimistic_values(questions.back()));
     double least = kNever;
     for (const double value : optimistic.back()) least = std::min(least, value);

@@ -27,10 +27,12 @@
 namespace isochrone::place {
 namespace {
 
-constexpr std::int64_t kRounds = 10;
+constexpr std::int64_t kRounds = 6;
+constexpr double kHot = 1.5e-2;  // of a fresh plan: parts of its cost
+constexpr double kWarm = 5e-3;   // of the best plan
 constexpr std::size_t kBatch = 4;
 constexpr std::size_t kMostCandidates = 100;
-constexpr std::size_t kMostRows = 200;
+constexpr std::size_t kMostRows = 64;
 constexpr std::size_t kMostSharedCuts = 400;
 
 class Solver {
@@ -40,7 +42,10 @@ class Solver {
         effort_(effort),
         dual_(model),
         root_(Rng(effort.seed).stream("placement")),
-        start_(std::chrono::steady_clock::now()) {}
+        start_(std::chrono::steady_clock::now()) {
+    for (const SurvivalRow& row : rows_of_everything(model)) dual_.add_row(row);
+    if (effort.warm_start != nullptr) dual_.warm_start(*effort.warm_start);
+  }
 
   Solution run() {
     for (std::int64_t round = 0; round < kRounds && !stopped_; ++round) {
@@ -189,12 +194,13 @@ class Solver {
       LocalSearch search(model_, guide, root_.stream("start", index), cuts_);
       Found result;
       if (best_ && i < kBatch / 2) {
-        result.plan = search.improve(*best_, moves);
+        result.plan = search.improve(*best_, moves, kWarm);
       } else {
         const double threshold = 0.2 + 0.2 * static_cast<double>(i);
         result.plan = search.construct(i % 2 == 0 ? thrifty : plain, threshold);
         if (!result.plan) result.plan = search.construct(plain, 0.5);
-        if (result.plan) result.plan = search.improve(*std::move(result.plan), moves);
+        if (result.plan)
+          result.plan = search.improve(*std::move(result.plan), moves, kHot);
       }
       result.cuts = search.cuts();
       result.repaired = search.repaired();
@@ -284,6 +290,7 @@ Solution within_budget(const Instance& instance, const Effort& effort,
   const Instance bills = billed(instance);
   const Model model(bills);
   Effort half = effort;
+  half.warm_start = nullptr;  // prices of another objective
   half.dual_steps = std::max<std::int64_t>(1, effort.dual_steps / 2);
   half.moves = std::max<std::int64_t>(1, effort.moves / 2);
   const Solution thrifty = Solver(model, half).run();

@@ -14,6 +14,9 @@ struct Effort {
   std::int64_t moves = 20000;
   std::uint64_t seed = 42;
   std::optional<double> time_limit_s;  ///< wall clock; the result is not reproducible
+  /// Where the ascent begins, from a like instance (same blocks and demands; rows that
+  /// do not fit are left out). Must outlive the call.
+  const Certificate* warm_start = nullptr;
   /// Polled between batches; true ends the search with the best plan so far.
   std::function<bool()> interrupted;
   /// Called between batches, from one thread.

@@ -7,8 +7,11 @@
 
 namespace isochrone::place {
 
+/// The rows of any loss of all demands of each commodity.
+std::vector<SurvivalRow> rows_of_everything(const Model& model);
+
 /// Survival rows of the given cuts that the average answer of the dual violates most,
-/// at most `most`: for each element, what the others keep against what the cut needs.
+/// at most `most`: of any loss, and of each element if that says more.
 std::vector<SurvivalRow> violated_rows(const Model& model, const DualAscent& dual,
                                        const std::vector<Cut>& cuts, std::size_t most);
 

@@ -26,7 +26,9 @@ void add_certificate(const Assembly& a, plan::Plan& plan) {
   }
   for (const auto& priced : a.solution.certificate.rows) {
     plan::Certificate::Row& row = *certificate.add_rows();
-    row.set_element(a.built.elements[static_cast<std::size_t>(priced.row.element)]);
+    if (priced.row.element != kAnyLoss) {
+      row.set_element(a.built.elements[static_cast<std::size_t>(priced.row.element)]);
+    }
     row.set_block(static_cast<std::uint32_t>(priced.row.block));
     for (const int d : priced.row.demands) {
       row.add_demands(static_cast<std::uint32_t>(d));

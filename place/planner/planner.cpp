@@ -35,7 +35,7 @@ Work work_of(const scenarios::Scenario& scenario) {
   const std::string& wish = scenario.spec.optimize().work();
   if (wish == "quick") return {150, 3'000};
   if (wish == "thorough") return {3000, 200'000};
-  return {300, 8'000};
+  return {500, 8'000};
 }
 
 class Planner {
@@ -109,6 +109,8 @@ class Planner {
       say(fmt::format("plan {}, bound {}", to_text(MicroUsd::of(incumbent)),
                       to_text(MicroUsd::of(bound))));
     };
+    const Certificate before = std::move(solution_.certificate);
+    if (pass == Pass::kFull) effort.warm_start = &before;
     solution_ = solve(built_.instance, effort);
   }
 

@@ -154,10 +154,10 @@ class BoundCheck {
   }
 
   bool is_element(const std::string& element) const {
-    return !element.empty() &&
-           std::ranges::any_of(facts_.candidates.sites, [&](const CandidateSite& site) {
-             return loss_element(facts_.scenario, site) == element;
-           });
+    return std::ranges::any_of(facts_.candidates.sites, [&](const CandidateSite& site) {
+      const std::string own = loss_element(facts_.scenario, site);
+      return element.empty() ? !own.empty() : own == element;
+    });
   }
 
   Wide priced_rows() const {

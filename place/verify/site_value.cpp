@@ -161,20 +161,48 @@ class SiteValue {
   struct Reward {
     Wide per_unit = 0;        // nano-dollars per micro-rps of degraded capacity
     std::int64_t useful = 0;  // load that the cuts hold: more capacity earns nothing
+    std::vector<const PricedRow*> any_loss;
   };
+
+  /// What a row of any loss pays for degraded capacity x of its need N. Of equal sites
+  /// that keep N whatever is lost, j + 1 must carry N / j each: there each counts
+  /// 1 / (j + 1) of the row, in straight lines between, and half of it beyond N. Where
+  /// nothing can be lost x counts as it is.
+  Wide paid(const PricedRow& row, std::int64_t degraded) const {
+    const Wide n = row.need;
+    const Wide x = std::min<Wide>(degraded, n);
+    if (x <= 0) return 0;
+    if (element_.empty()) return x * row.multiplier;
+    const Wide j = n / x;
+    // Between N / (j + 1), worth N / (j + 2), and N / j, worth N / (j + 1).
+    const Wide times = x == n ? n : n + j * (j + 1) * x;
+    const Wide scale = x == n ? 2 : (j + 1) * (j + 2);
+    return (times * row.multiplier + scale - 1) / scale;
+  }
+
+  Wide paid(const Reward& reward, std::int64_t degraded) const {
+    Wide sum = reward.per_unit * std::min(degraded, reward.useful);
+    for (const PricedRow* row : reward.any_loss) sum += paid(*row, degraded);
+    return sum;
+  }
 
   Reward reward(const LevelCurve& curve) const {
     Reward reward;
     if (prices_.rows.empty()) return reward;
     const std::vector<char> inside = within(curve.degraded_reach_us);
     for (const PricedRow& row : prices_.rows) {
-      if (row.element == element_ || row.multiplier == 0) continue;
+      if (row.multiplier == 0) continue;
+      if (!row.element.empty() && row.element == element_) continue;
       const bool helps = std::ranges::any_of(lawful_, [&](std::uint32_t i) {
         return inside[i] != 0 && row.demands[i] != 0;
       });
       if (!helps) continue;
-      reward.per_unit += row.multiplier;
       reward.useful = std::max(reward.useful, row.need);
+      if (row.element.empty()) {
+        reward.any_loss.push_back(&row);
+      } else {
+        reward.per_unit += row.multiplier;
+      }
     }
     return reward;
   }
@@ -192,7 +220,7 @@ class SiteValue {
     const std::vector<char> inside = within(curve.reach_us);
     const Reward ready = reward(curve);
     // Not even everything within reach pays for the cheapest group.
-    Wide everything = ready.per_unit * ready.useful;
+    Wide everything = paid(ready, ready.useful);
     for (const std::uint32_t i : lawful_) {
       if (inside[i] != 0) everything += Wide{worth_[i]} * kNano;
     }
@@ -237,8 +265,8 @@ class SiteValue {
         const std::int64_t gpus = whole_groups(
             static_cast<std::int64_t>(i + 1) * curve.replica_gpus, offer->shape_gpus);
         if (offer->stock_gpus && gpus > *offer->stock_gpus) break;
-        const Wide reward = ready.per_unit * std::min(curve.degraded[i], ready.useful);
-        least = std::min(least, cost(*offer, gpus) - earned[i] - reward);
+        least = std::min(
+            least, cost(*offer, gpus) - earned[i] - paid(ready, curve.degraded[i]));
       }
     }
     return least;

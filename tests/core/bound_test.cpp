@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "core/worlds.h"
+#include "place/core/any_loss.h"
 #include "place/core/model.h"
 #include "place/core/solve.h"
 
@@ -31,7 +34,7 @@ Certificate random_certificate(Rng& rng, const Instance& world, double size) {
   }
   for (int i = 0; i < 3 && world.elements > 0; ++i) {
     Certificate::PricedRow row;
-    row.row.element = static_cast<int>(rng.below(at(world.elements)));
+    row.row.element = static_cast<int>(rng.below(at(world.elements + 1))) + kAnyLoss;
     row.row.block = static_cast<int>(rng.below(at(world.blocks)));
     for (int d = 0; d < static_cast<int>(world.demands.size()); ++d) {
       if (rng.uniform() < 0.6) row.row.demands.push_back(d);
@@ -43,7 +46,60 @@ Certificate random_certificate(Rng& rng, const Instance& world, double size) {
   return certificate;
 }
 
+/// Sum of what the capacities count for in a row of any loss, in parts of the need.
+double counted(const std::vector<std::int64_t>& capacities, std::int64_t need) {
+  double sum = 0;
+  for (const std::int64_t x : capacities) {
+    const AnyLossSupply supply = any_loss_supply(x, need, false);
+    sum += static_cast<double>(supply.times) / static_cast<double>(supply.scale) /
+           static_cast<double>(need);
+  }
+  return sum;
+}
+
 TEST_SUITE("core/bound") {
+  TEST_CASE("equal sites that just survive any loss meet its row exactly") {
+    // m sites of N / (m - 1): whichever is lost, the others keep N.
+    for (std::int64_t m = 2; m <= 13; ++m) {
+      const std::int64_t need = 27'720 * 13;  // divisible by 1 .. 13
+      const std::vector<std::int64_t> sites(at(static_cast<int>(m)), need / (m - 1));
+      CHECK(counted(sites, need) == doctest::Approx(1).epsilon(1e-12));
+    }
+  }
+
+  TEST_CASE("whatever survives any loss meets its row") {
+    Rng rng(7);
+    constexpr std::int64_t kNeed = 1'000'003;
+    int tight = 0;
+    for (int trial = 0; trial < 200'000; ++trial) {
+      std::vector<std::int64_t> sites;
+      std::int64_t sum = 0;
+      std::int64_t largest = 0;
+      const std::uint64_t kind = rng.below(3);
+      const std::int64_t size = 1 + static_cast<std::int64_t>(rng.below(kNeed));
+      // Until the others of the largest keep the need: random, equal, or both.
+      while (sum - largest < kNeed) {
+        const bool equal = kind == 1 || (kind == 2 && rng.below(4) > 0);
+        std::int64_t x = equal ? size : 1 + static_cast<std::int64_t>(rng.below(kNeed));
+        if (rng.below(8) == 0) x = std::max<std::int64_t>(1, kNeed + largest - sum);
+        sites.push_back(x);
+        sum += x;
+        largest = std::max(largest, x);
+      }
+      const double total = counted(sites, kNeed);
+      CHECK(total >= 1 - 1e-9);
+      if (total < 1 + 1e-3) ++tight;
+    }
+    CHECK(tight > 1000);  // the row is no weaker than it must be
+  }
+
+  TEST_CASE("what loses too much need not meet the row") {
+    // One site of three times the need, and two of 0.7 that lose 0.7.
+    CHECK(counted({3'000'000}, 1'000'000) == doctest::Approx(0.5));
+    // h(0.7) = 1/3 + (0.7 - 0.5) / 0.5 * (1/2 - 1/3) = 0.4
+    CHECK(counted({700'000, 700'000}, 1'000'000) == doctest::Approx(0.8));
+  }
+
   TEST_CASE("no prices prove more than the cheapest deployment costs") {
     const Rng root(1);
     int feasible = 0;

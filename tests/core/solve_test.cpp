@@ -284,7 +284,7 @@ TEST_SUITE("core/audit") {
     CHECK(spoiled([](Solution& s) { s.choices[0].replicas = 4; }));
     CHECK(spoiled([](Solution& s) { s.choices.pop_back(); }));
     CHECK(spoiled([](Solution& s) { s.unserved_ppb[0] = 1; }));
-    CHECK(spoiled([](Solution& s) { s.certificate.price[0][0] *= 10; }));
+    CHECK(spoiled([](Solution& s) { s.certificate.price[0][0] += 1'000'000'000; }));
   }
 }
 
