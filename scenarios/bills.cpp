@@ -67,15 +67,13 @@ void fill_rental(Offer& offer, const PriceRange& price, const Scenario& scenario
   offer.bill_low_gpu_month = rental_month(price.low, offer.term, months);
   offer.bill_high_gpu_month = rental_month(price.high, offer.term, months);
   offer.arithmetic += fmt::format("{}/h x 730 h", dollars(hourly_usd(price.mid)));
-  if (offer.term == "reserved_1y" && months % kYear != 0) {
-    offer.arithmetic +=
-        fmt::format(" x {} months paid / {}", kYear * years(months), months);
+  if (offer.term == "reserved_1y") {
+    offer.beyond_gpu_month = offer.bill_gpu_month - per_month(price.mid);
   }
   const spec::Exit& exit = scenario.spec.terms().exit();
-  if (exit.count() == "assumed") {
-    offer.extra_gpu_month +=
-        notice_month(price.mid, offer.term, months, exit.notice_months());
-  }
+  offer.notice_gpu_month =
+      notice_month(price.mid, offer.term, months, exit.notice_months());
+  if (exit.count() == "assumed") offer.extra_gpu_month += offer.notice_gpu_month;
 }
 
 Offer built_offer(const spec::BuildGpu& gpu, datasets::GpuId id,

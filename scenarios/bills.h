@@ -27,7 +27,8 @@ MicroUsd rental_month(MicroUsdPerHour price, const std::string& term, int months
 MicroUsd notice_month(MicroUsdPerHour price, const std::string& term, int months,
                       double notice_months);
 
-/// Fills price, bill, its low and high end, extra and arithmetic of an offer to rent.
+/// Fills price, bill, its parts, its low and high end, notice, extra and arithmetic of
+/// an offer to rent.
 void fill_rental(Offer& offer, const PriceRange& price, const Scenario& scenario);
 
 /// An offer to build `gpu` in colocation: capex / amortise_months for the months of the

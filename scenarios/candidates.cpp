@@ -34,8 +34,10 @@ double egress_usd(const datasets::EgressPrice& price, double gb) {
 std::string reason_for_none(const ResolvedOffers& resolved, const PricedPlace& place) {
   for (const std::string_view why :
        {"lead time exceeds the days until everything must serve",
-        "stock is below one shape", "only terms that terms.allow lacks",
-        "only prices that were not seen", "colocation, and sites.build is not given"}) {
+        "stock is below one shape",
+        "a pool would stand whole on spot, above terms.spot.max_share",
+        "only terms that terms.allow lacks", "only prices that were not seen",
+        "colocation, and sites.build is not given"}) {
     if (resolved.refused.contains(std::string(why))) return std::string(why);
   }
   if (!place.site) return "no offer is left";
@@ -196,14 +198,19 @@ class Search {
       for (const std::string& provider : providers) {
         const bool meant =
             provider == prefer.provider() || provider_of(provider) == prefer.provider();
-        if (meant) result_.premium[provider] += usd(prefer.premium_usd_month());
+        if (meant) result_.preference[provider] += usd(prefer.premium_usd_month());
       }
     }
-    if (terms.exit().count() != "assumed") return;
+    result_.premium = result_.preference;
+    result_.exit_assumed = terms.exit().count() == "assumed";
     const int months = scenario_.spec.horizon().months();
     for (const std::string& provider : providers) {
-      const double once = terms.exit().switch_usd_provider() + stored[provider];
-      if (once > 0) result_.premium[provider] += usd(once / months);
+      const Leaving leaving{usd(terms.exit().switch_usd_provider() / months),
+                            usd(stored[provider] / months)};
+      const MicroUsd both = leaving.work + leaving.stored;
+      if (both.count() == 0) continue;
+      result_.leaving[provider] = leaving;
+      if (result_.exit_assumed) result_.premium[provider] += both;
     }
   }
 

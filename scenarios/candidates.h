@@ -39,9 +39,14 @@ struct Offer {
   /// Per GPU and mean month of the horizon, all that is paid: a commitment to its end
   /// even past the horizon, a purchase by amortisation, power and operations.
   MicroUsd bill_gpu_month;
+  /// Part of that bill: months of a commitment after the horizon.
+  MicroUsd beyond_gpu_month;
   /// In the objective only, per GPU and month: the unamortised rest of a purchase less
-  /// its resale, exit cost if assumed.
+  /// its resale, notice if exit is assumed.
   MicroUsd extra_gpu_month;
+  /// Notice after the last month, per GPU and month of the horizon, also where exit is
+  /// only reported.
+  MicroUsd notice_gpu_month;
   /// The bill at the low and the high end of the estimate; equal where none is made.
   MicroUsd bill_low_gpu_month;
   MicroUsd bill_high_gpu_month;
@@ -68,12 +73,22 @@ struct CandidateSite {
   std::optional<datasets::GpuId> pinned_gpu;
 };
 
+/// What leaving a provider costs at the end, per month of the horizon.
+struct Leaving {
+  MicroUsd work;    ///< of moving away
+  MicroUsd stored;  ///< egress of the stored data, through the tiers of one month
+};
+
 struct Candidates {
   IdVector<CandidateId, CandidateSite> sites;  ///< sorted by id
   std::map<std::string, int> fell_away;        ///< reason -> number of sites
   /// provider -> what having any site of it adds to the objective, per month: `prefer`,
   /// and where exit cost is assumed the move and the egress of stored data.
   std::map<std::string, MicroUsd> premium;
+  std::map<std::string, MicroUsd> preference;  ///< its part by `prefer`
+  /// By provider; its other part where exit is assumed, else reported only.
+  std::map<std::string, Leaving> leaving;
+  bool exit_assumed = false;
   std::vector<std::string> notes;  ///< what was assumed
 };
 

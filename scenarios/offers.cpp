@@ -323,6 +323,10 @@ std::string PriceList::refusal(const Offer& offer) const {
   if (offer.term != "kept" && offer.lead_time_days > days_until_ready(scenario_)) {
     return "lead time exceeds the days until everything must serve";
   }
+  const spec::Spot& spot = scenario_.spec.terms().spot();
+  if (offer.term == "spot" && spot.has_max_share() && spot.max_share() < 1) {
+    return "a pool would stand whole on spot, above terms.spot.max_share";
+  }
   if (offer.stock_gpus && *offer.stock_gpus < offer.shape_gpus) {
     return "stock is below one shape";
   }

@@ -74,7 +74,9 @@ std::string pool_changes(const plan::Plan& before, const plan::Plan& after,
 std::string line_changes(const plan::Plan& before, const plan::Plan& after) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> both;
   const auto kind_of = [](const plan::BillLine& line) {
-    return line.kind() + (line.in_bill() ? "" : " (not billed)");
+    return line.kind() + (line.in_bill()    ? ""
+                          : line.reported() ? " (reported)"
+                                            : " (not billed)");
   };
   for (const plan::BillLine& line : before.bill()) {
     both[kind_of(line)].first += line.usd_micro();

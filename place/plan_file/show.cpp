@@ -81,7 +81,9 @@ std::string pools(const plan::Plan& plan) {
 std::string bill(const plan::Plan& plan) {
   TextTable table({"bill line", "of", ">$/month", "how"});
   for (const plan::BillLine& line : plan.bill()) {
-    table.add({line.kind() + (line.in_bill() ? "" : " (not billed)"),
+    table.add({line.kind() + (line.in_bill()    ? ""
+                              : line.reported() ? " (reported)"
+                                                : " (not billed)"),
                line.site().empty() ? line.what() : line.site(), money(line.usd_micro()),
                line.arithmetic()});
   }

@@ -34,6 +34,7 @@ class Biller {
     bill_fixed();
     bill_egress();
     bill_premiums();
+    bill_leaving();
     bill_unserved();
     add_totals();
   }
@@ -76,6 +77,8 @@ class Biller {
       const scenarios::Offer& offer = offer_of(pool);
       MicroUsd bill = offer.bill_gpu_month * pool.gpus();
       MicroUsd extra = offer.extra_gpu_month * pool.gpus();
+      MicroUsd beyond = offer.beyond_gpu_month * pool.gpus();
+      MicroUsd notice = offer.notice_gpu_month * pool.gpus();
       MicroUsd low = offer.bill_low_gpu_month * pool.gpus();
       MicroUsd high = offer.bill_high_gpu_month * pool.gpus();
       std::string how = fmt::format("{} GPUs x ({})", pool.gpus(), offer.arithmetic);
@@ -85,18 +88,41 @@ class Biller {
         bill = low = high = fit.bill_month;
         extra = fit.extra_month;
         how = fit.arithmetic;
+        // Jobs on hourly terms give their GPUs back when they end.
+        if (offer.term == "on_demand" || offer.term == "spot") beyond = notice = {};
       }
-      line("gpu", site, what, bill, true, how, pool.price_basis());
-      if (extra.count() != 0) {
-        line("exit", site, "rest of the purchase or of the notice, " + what, extra,
-             false,
-             fmt::format("{} GPUs x {} per month of the horizon", pool.gpus(),
-                         to_text(offer.extra_gpu_month)),
+      line("gpu", site, what, bill - beyond, true, how, pool.price_basis());
+      if (beyond.count() != 0) {
+        line("commitment", site, "months after the horizon, " + what, beyond, true,
+             fmt::format("{} GPUs x {:.6g} $/h x 730 h x {} months past the end / {}",
+                         pool.gpus(), static_cast<double>(offer.price.count()) / 1e6,
+                         (question_.months() + 11) / 12 * 12 - question_.months(),
+                         question_.months()),
              pool.price_basis());
       }
+      bill_ends(pool, what, extra, notice);
       low_ += low;
       high_ += high;
       spend_[pool.price_basis()] += bill;
+    }
+  }
+
+  /// What the end of the horizon leaves to pay for a pool, beside the bill.
+  void bill_ends(const plan::Pool& pool, const std::string& what, MicroUsd extra,
+                 MicroUsd notice) {
+    const std::string& site = plan_.sites(static_cast<int>(pool.site())).name();
+    const bool built = pool.term() == "built";
+    if (extra.count() != 0) {
+      line(built ? "purchase" : "notice", site,
+           (built ? "unamortised rest less resale, " : "after the last month, ") + what,
+           extra, false, fmt::format("{} GPUs, per month of the horizon", pool.gpus()),
+           pool.price_basis());
+    } else if (notice.count() != 0 && !question_.candidates.exit_assumed) {
+      line("notice", site, "after the last month, " + what, notice, false,
+           fmt::format("{} GPUs, {:g} months of notice", pool.gpus(),
+                       question_.scenario.spec.terms().exit().notice_months()),
+           pool.price_basis())
+          .set_reported(true);
     }
   }
 
@@ -173,10 +199,45 @@ class Biller {
     std::set<std::string> providers;
     for (const plan::Site& site : plan_.sites()) providers.insert(site.provider());
     for (const std::string& provider : providers) {
-      const auto it = question_.candidates.premium.find(provider);
-      if (it == question_.candidates.premium.end()) continue;
+      const auto it = question_.candidates.preference.find(provider);
+      if (it == question_.candidates.preference.end()) continue;
       line("premium", provider, "having any site of it", it->second, false,
-           "sites.prefer and terms.exit", "scenario");
+           "sites.prefer", "scenario");
+    }
+  }
+
+  /// Work and egress of leaving each provider, then what kept estates cost to leave.
+  void bill_leaving() {
+    std::set<std::string> providers;
+    for (const plan::Site& site : plan_.sites()) providers.insert(site.provider());
+    const bool reported = !question_.candidates.exit_assumed;
+    const spec::Exit& exit = question_.scenario.spec.terms().exit();
+    for (const std::string& provider : providers) {
+      const auto it = question_.candidates.leaving.find(provider);
+      if (it == question_.candidates.leaving.end()) continue;
+      const scenarios::Leaving& leaving = it->second;
+      if (leaving.work.count() != 0) {
+        line("switch", provider, "work of moving away", leaving.work, false,
+             fmt::format("{:.0f} $ / {} months", exit.switch_usd_provider(),
+                         question_.months()),
+             "scenario")
+            .set_reported(reported);
+      }
+      if (leaving.stored.count() != 0) {
+        line("exit", provider, "egress of stored data", leaving.stored, false,
+             fmt::format("{:g} TB through the tiers of one month / {} months",
+                         exit.stored_tb(), question_.months()),
+             "scenario")
+            .set_reported(reported);
+      }
+    }
+    for (const spec::Keep& estate : question_.scenario.spec.sites().keep()) {
+      if (estate.exit_usd() <= 0) continue;
+      line("exit", estate.site(), "leaving kept estate " + estate.name(),
+           usd(estate.exit_usd() / static_cast<double>(question_.months())), false,
+           fmt::format("{:.0f} $ / {} months", estate.exit_usd(), question_.months()),
+           "scenario")
+          .set_reported(true);
     }
   }
 
@@ -194,7 +255,7 @@ class Biller {
     std::int64_t bill = 0;
     std::int64_t objective = 0;
     for (const plan::BillLine& row : plan_.bill()) {
-      objective += row.usd_micro();
+      if (!row.reported()) objective += row.usd_micro();
       if (row.in_bill()) bill += row.usd_micro();
     }
     totals.set_bill_usd_micro(bill);

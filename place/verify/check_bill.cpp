@@ -23,7 +23,22 @@ struct Line {
   std::int64_t usd_micro = 0;
   bool in_bill = true;
   std::string basis;
+  bool reported = false;
 };
+
+/// Months of a horizon of `months` and after it that a commitment of whole years pays.
+std::int64_t months_paid(const Offer& offer, std::int64_t months) {
+  return offer.term == "reserved_1y" ? (months + 11) / 12 * 12 : months;
+}
+
+/// Notice per GPU and month of the horizon: what exceeds the months paid anyway.
+std::int64_t notice_of(const Offer& offer, std::int64_t months, double notice_months) {
+  if (offer.term != "on_demand" && offer.term != "reserved_1y") return 0;
+  const auto rest = static_cast<double>(months_paid(offer, months) - months);
+  const double due = std::max(0.0, notice_months - rest);
+  return usd(to_usd(per_month(offer.price)) * due / static_cast<double>(months))
+      .count();
+}
 
 /// The bill as it should read: GPUs of each pool, then open sites, egress, premiums and
 /// those left out, each in the plan's own order.
@@ -34,6 +49,7 @@ class Bill {
     add_fixed();
     add_egress();
     add_premiums();
+    add_leaving();
     add_unserved();
   }
 
@@ -56,7 +72,23 @@ class Bill {
                offer->bill_low_gpu_month.count() * pool.gpus(),
                offer->bill_high_gpu_month.count() * pool.gpus(),
                offer->extra_gpu_month.count() * pool.gpus());
+      add_notice(pool, *site, *offer);
     }
+  }
+
+  std::int64_t months() const { return facts_.scenario.spec.horizon().months(); }
+  bool exit_assumed() const {
+    return facts_.scenario.spec.terms().exit().count() == "assumed";
+  }
+
+  /// Told only: where exit is assumed, notice is an extra of the offer.
+  void add_notice(const plan::Pool& pool, const CandidateSite& site,
+                  const Offer& offer) {
+    const double asked = facts_.scenario.spec.terms().exit().notice_months();
+    const std::int64_t notice = notice_of(offer, months(), asked) * pool.gpus();
+    if (notice == 0 || exit_assumed()) return;
+    lines_.push_back(
+        {"notice", site.id, notice, false, scenarios::to_text(offer.basis), true});
   }
 
   const Offer* offer_of(const CandidateSite& site, const plan::Pool& pool) const {
@@ -87,8 +119,15 @@ class Bill {
                 std::int64_t bill, std::int64_t low, std::int64_t high,
                 std::int64_t extra) {
     const std::string basis = scenarios::to_text(offer.basis);
-    lines_.push_back({"gpu", site.id, bill, true, basis});
-    if (extra != 0) lines_.push_back({"exit", site.id, extra, false, basis});
+    // Of a commitment, the months after the horizon stand in a line of their own.
+    const bool committed = months_paid(offer, months()) > months();
+    const std::int64_t within = per_month(offer.price).count() * pool.gpus();
+    lines_.push_back({"gpu", site.id, committed ? within : bill, true, basis});
+    if (committed) {
+      lines_.push_back({"commitment", site.id, bill - within, true, basis});
+    }
+    const char* kind = offer.term == "built" ? "purchase" : "notice";
+    if (extra != 0) lines_.push_back({kind, site.id, extra, false, basis});
     low_ += low;
     high_ += high;
     spend_[basis] += bill;
@@ -145,10 +184,48 @@ class Bill {
       if (site != nullptr) providers.insert(site->provider);
     }
     for (const std::string& provider : providers) {
-      const auto premium = facts_.candidates.premium.find(provider);
-      if (premium == facts_.candidates.premium.end()) continue;
+      const auto premium = facts_.candidates.preference.find(provider);
+      if (premium == facts_.candidates.preference.end()) continue;
       lines_.push_back(
           {"premium", provider, premium->second.count(), false, "scenario"});
+    }
+  }
+
+  /// Egress of `gb` at once from the dearest of a provider's candidates.
+  double stored_usd(const std::string& provider, double gb) const {
+    double dearest = 0;
+    for (const CandidateSite& site : facts_.candidates.sites) {
+      if (site.provider != provider) continue;
+      double cost = 0;
+      for (const datasets::EgressTier& tier : site.egress.tiers) {
+        const double to = std::min(gb, tier.to_gb.value_or(gb));
+        cost += std::max(0.0, to - tier.from_gb) * tier.usd_per_gb;
+      }
+      dearest = std::max(dearest, cost);
+    }
+    return dearest;
+  }
+
+  void add_leaving() {
+    const spec::Exit& exit = facts_.scenario.spec.terms().exit();
+    const bool told = !exit_assumed();
+    const auto add = [&](const char* kind, const std::string& who, double once,
+                         bool reported) {
+      const std::int64_t month = usd(once / static_cast<double>(months())).count();
+      if (month == 0) return;
+      lines_.push_back({kind, who, month, false, "scenario", reported});
+    };
+    std::set<std::string> providers;
+    for (const plan::Site& claimed : facts_.plan.sites()) {
+      const CandidateSite* site = facts_.candidate(claimed.name());
+      if (site != nullptr) providers.insert(site->provider);
+    }
+    for (const std::string& provider : providers) {
+      add("switch", provider, exit.switch_usd_provider(), told);
+      add("exit", provider, stored_usd(provider, exit.stored_tb() * 1000), told);
+    }
+    for (const spec::Keep& estate : facts_.scenario.spec.sites().keep()) {
+      add("exit", estate.site(), estate.exit_usd(), true);
     }
   }
 
@@ -188,6 +265,7 @@ void check_lines(const Facts& facts, Faults& faults, const Bill& bill) {
     faults.equal(where + ".usd_micro", claimed.usd_micro(), should.usd_micro);
     faults.equal(where + ".in_bill", claimed.in_bill(), should.in_bill);
     faults.equal(where + ".basis", claimed.basis(), should.basis);
+    faults.equal(where + ".reported", claimed.reported(), should.reported);
   }
 }
 
@@ -195,7 +273,7 @@ void check_totals(const Facts& facts, Faults& faults, const Bill& bill) {
   std::int64_t billed = 0;
   std::int64_t everything = 0;
   for (const Line& line : bill.lines()) {
-    everything += line.usd_micro;
+    if (!line.reported) everything += line.usd_micro;
     if (line.in_bill) billed += line.usd_micro;
   }
   std::int64_t gpus = 0;

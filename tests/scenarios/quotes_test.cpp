@@ -119,6 +119,19 @@ TEST_SUITE("scenarios/quotes") {
     CHECK(premium("assumed").at("aws") == usd(100 + 12000 / 12.0));
   }
 
+  TEST_CASE("spot is no offer where no pool may stand on it whole") {
+    const auto spot = [](const std::string& limit) {
+      const Candidates all = candidates_of(
+          R"(sites { only: "gcp/europe-west3" } terms { allow: ["on_demand", "spot"] )" +
+          limit + "}");
+      return offer(all, "gcp/europe-west3", "H100-80GB-SXM", 1, "spot") != nullptr;
+    };
+
+    CHECK(spot(""));
+    CHECK(spot("spot { max_share: 1 }"));
+    CHECK_FALSE(spot("spot { max_share: 0.3 }"));
+  }
+
   TEST_CASE("requirements are met by memory, FP64, domain, graphics and fabric") {
     const auto gpu = [](const char* id) {
       return world().gpus[world().gpu(id).value()];
