@@ -87,7 +87,7 @@ class MoneyPlan {
 
  private:
   void add_pool(std::uint32_t site, const std::string& gpu, const std::string& term,
-                std::int64_t gpus, std::int32_t share) {
+                std::int64_t gpus, std::uint32_t share) {
     const auto& name = plan_.sites(static_cast<int>(site)).name();
     const auto candidate = std::ranges::find(question_.candidates.sites.items(), name,
                                              &scenarios::CandidateSite::id);

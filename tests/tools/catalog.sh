@@ -32,6 +32,12 @@ if "$isochrone" catalog offers --gpu H100-80GB-SXN 2>"$work/err"; then
 fi
 grep -q 'did you mean "H100-80GB-SXM"' "$work/err" || fail "no suggestion for a GPU"
 
+# 8B on one L4 in bf16: weights of 16 GB at 300 GB/s are 54 ms a step, never 30 a second; on
+# H100 in fp8 8 GB at 3350 GB/s are 3 to 5 ms.
+says '^llama-3.1-8b/L4-24GB/tp1/bf16 +[0-9.]+ +[0-9]+ +0 +0 ' catalog profiles
+grep -qE '^llama-3.1-8b/H100-80GB-SXM/tp1/fp8 +[0-9.]+ +[0-9]+ +[1-9][0-9]* +[1-9]' \
+  "$work/out" || fail "an H100 does not stream 80 tokens a second"
+
 # Without a mechanism: home and the 29 others of the EEA; with one, those it opens.
 says '^ +FR +allowed +free' explain --residency DE general
 grep -q 'residency.csv:[0-9]*: GDPR, free movement inside the EEA' "$work/out" ||

@@ -102,22 +102,23 @@ std::string cost_at(const StepProfile& one, double price, int batch) {
              : fmt::format("{:.2f}", usd_per_million(one, price, batch));
 }
 
-std::string cost_rows(const Catalog& catalog) {
-  std::string text =
-      "| set-up | $/GPU-h | 1 answer | 4 | 16 | full at 30 tok/s "
-      "|\n|---|---|---|---|---|"
-      "---|\n";
-  for (const char* id :
-       {"llama-3.1-8b/L40S-48GB/tp1/fp8", "llama-3.1-8b/A100-80GB-SXM/tp1/bf16",
-        "llama-3.1-8b/H100-80GB-SXM/tp1/fp8", "llama-3.1-70b/A100-80GB-SXM/tp4/bf16",
-        "llama-3.1-70b/L40S-48GB/tp2/fp8", "llama-3.1-70b/H100-80GB-SXM/tp4/fp8",
-        "llama-3.1-70b/H200-141GB-SXM/tp2/fp8"}) {
+/// The set-ups of one model at the prices that `admits` lets through, and which of them
+/// is cheapest with one answer and with full batches.
+template <class Admits>
+std::string cost_rows(const Catalog& catalog, const std::vector<std::string>& ids,
+                      Admits admits) {
+  std::string text;
+  std::pair<double, std::string> idle{1e9, ""}, full_load{1e9, ""};
+  for (const std::string& id : ids) {
     const StepProfile* one = profile(catalog, id);
     if (one == nullptr) continue;
-    const auto price = cheapest(catalog, one->gpu, one->tensor_parallel,
-                                [](const PriceRow& row) { return other_clouds(row); });
+    const auto price = cheapest(catalog, one->gpu, one->tensor_parallel, admits);
     if (!price) continue;
     const int full = full_batch(*one);
+    idle = std::min(idle, {usd_per_million(*one, *price, 1), id});
+    if (full > 0) {
+      full_load = std::min(full_load, {usd_per_million(*one, *price, full), id});
+    }
     text += fmt::format(
         "| {} | {:.2f} | {} | {} | {} | {} |\n", id, *price, cost_at(*one, *price, 1),
         cost_at(*one, *price, 4), cost_at(*one, *price, 16),
@@ -125,17 +126,35 @@ std::string cost_rows(const Catalog& catalog) {
             ? "does not reach it"
             : fmt::format("{:.2f} with {}", usd_per_million(*one, *price, full), full));
   }
-  return text;
+  return "\n| set-up | $/GPU-h | 1 answer | 4 | 16 | full at 30 tok/s |\n"
+         "|---|---|---|---|---|---|\n" +
+         text +
+         fmt::format("\nCheapest with one answer: {}; full: {}.\n", idle.second,
+                     full_load.second);
 }
 
 std::string cheaper_gpus(const Catalog& catalog) {
-  return "## \"L40S and A100 serve cheaper than H100\"\n\nTrue of a small model that "
-         "is "
-         "hardly used, false under load. Dollars per million answer tokens, prompts of "
-         "600 and answers of 250, at the lowest on-demand price of a neocloud or cloud "
-         "in "
-         "a shape that holds the group:\n\n" +
-         cost_rows(catalog) +
+  const std::vector<std::string> small{"llama-3.1-8b/L40S-48GB/tp1/fp8",
+                                       "llama-3.1-8b/A100-80GB-SXM/tp1/bf16",
+                                       "llama-3.1-8b/H100-80GB-SXM/tp1/fp8"};
+  const std::vector<std::string> large{
+      "llama-3.1-70b/L40S-48GB/tp2/fp8", "llama-3.1-70b/A100-80GB-SXM/tp4/bf16",
+      "llama-3.1-70b/H100-80GB-SXM/tp4/fp8", "llama-3.1-70b/H200-141GB-SXM/tp2/fp8"};
+  const auto at_aws = [&](const PriceRow& row) {
+    return rented_from(catalog, row, "aws/us-east-1");
+  };
+  std::string text =
+      "## \"L40S and A100 serve cheaper than H100\"\n\nIt depends on the load and on "
+      "the "
+      "price list; under load it is false. Dollars per million answer tokens, prompts "
+      "of "
+      "600 and answers of 250, on demand in a shape that holds the group. At AWS in "
+      "Virginia:\n";
+  text += cost_rows(catalog, small, at_aws) + cost_rows(catalog, large, at_aws);
+  text += "\nAt the lowest price of any neocloud or cloud:\n";
+  text +=
+      cost_rows(catalog, small, other_clouds) + cost_rows(catalog, large, other_clouds);
+  return text +
          "\nSplitting demand over many sites empties the batches: a site is a "
          "cost.\n\n";
 }
@@ -199,7 +218,7 @@ std::string egress(const Catalog& catalog) {
       "70B "
       "model and {:.0f} to {:.0f} % for an 8B model. For sound, images and video it "
       "can "
-      "be most of the bill: a 25 MB clip costs {:.2f} $.\n\n",
+      "be most of the bill: a 25 MB clip costs {:.4f} $.\n\n",
       first, *price, share(*h100, 150), share(*h100, 300), share(*small, 150),
       share(*small, 300), 0.025 * first);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -106,16 +107,30 @@ std::string gpus_table(const datasets::Catalog& catalog) {
   return table.text();
 }
 
+/// Answers of 1000 tokens that a replica streams at `tokens_per_s` each, within its
+/// cache.
+std::string answers_at(const datasets::StepProfile& profile, double tokens_per_s) {
+  constexpr std::int64_t kTokens = 1000;
+  const std::int64_t step = std::llround(1e12 / tokens_per_s);
+  const std::int64_t each = profile.step.b + profile.step.c * kTokens;
+  const std::int64_t cache = profile.kv_blocks * profile.kv_block_tokens / kTokens;
+  const std::int64_t room = each > 0 ? (step - profile.step.t0) / each : cache;
+  return fmt::to_string(std::clamp<std::int64_t>(room, 0, cache));
+}
+
 std::string profiles_table(const datasets::Catalog& catalog) {
-  place::TextTable table(
-      {"profile", ">t0 ms", ">KV blocks", "basis", ">+-%", "source"});
+  place::TextTable table({"profile", ">t0 ms", ">KV blocks", ">at 30 tok/s",
+                          ">at 80 tok/s", "basis", ">+-%", "source"});
   for (const datasets::StepProfile& profile : catalog.profiles) {
     table.add({profile.id,
                fmt::format("{:.2f}", static_cast<double>(profile.step.t0) / 1e9),
-               fmt::to_string(profile.kv_blocks), to_text(profile.basis),
+               fmt::to_string(profile.kv_blocks), answers_at(profile, 30),
+               answers_at(profile, 80), to_text(profile.basis),
                fmt::format("{:g}", profile.error_pct), profile.source});
   }
-  return table.text();
+  return table.text() +
+         "at N tok/s: answers of 1000 tokens that one replica streams at that pace, "
+         "within its cache; 0: not even one\n";
 }
 
 std::string rules_table(const datasets::Catalog& catalog,
