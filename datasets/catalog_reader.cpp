@@ -25,6 +25,8 @@ Catalog CatalogReader::read() {
   read_terrestrial_links();
   read_submarine_segments();
   read_transit_policy();
+  read_transit_gates();
+  read_neighbour_weights();
   read_regimes();
   read_measured();
   faults_.throw_if_errors();

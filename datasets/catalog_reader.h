@@ -54,6 +54,8 @@ class CatalogReader {
   void read_submarine_segments();
   void read_link(const Row& row, std::string name, bool submarine);
   void read_transit_policy();
+  void read_transit_gates();
+  void read_neighbour_weights();
   void read_regimes();
   void read_measured();
 

@@ -95,6 +95,46 @@ void CatalogReader::read_transit_policy() {
   }
 }
 
+void CatalogReader::read_transit_gates() {
+  Keys countries;
+  std::set<geo::CountryCode> placed;
+  each_row("transit_gates", [&](const Row& row) {
+    geo::TransitGroup group;
+    group.name = row.required("group");
+    for (const std::string& name : row.list("countries")) {
+      countries.claim(row, "countries", name);
+      group.countries.push_back(country(row, "countries", name));
+      placed.insert(group.countries.back());
+    }
+    const auto gates = [&](const char* column) {
+      std::vector<std::string> hubs = row.list(column);
+      if (hubs.empty()) row.fault(column, "a group needs a gate");
+      for (const std::string& hub : hubs) row.refer(column, hub, hub_index_);
+      return hubs;
+    };
+    group.world_gates = gates("world_gates");
+    group.local_gates = gates("local_gates");
+    catalog_.network.transit_groups.push_back(std::move(group));
+  });
+  for (const geo::CountryCode code : country_codes_) {
+    if (placed.contains(code)) continue;
+    faults_.error({tables_.table("transit_gates").name(), 1, 1},
+                  fmt::format("country {} is in no group", code.text()));
+  }
+}
+
+void CatalogReader::read_neighbour_weights() {
+  Keys keys;
+  each_row("neighbour_weights", [&](const Row& row) {
+    const auto [low, high] = std::minmax(row.text("from"), row.text("to"));
+    keys.claim(row, "from", low + " - " + high);
+    row.refer("from", hub_index_);
+    row.refer("to", hub_index_);
+    catalog_.network.neighbours.push_back(
+        {row.text("from"), row.text("to"), row.number("weight", -100, 100)});
+  });
+}
+
 void CatalogReader::read_regimes() {
   static constexpr std::string_view kRegimes[] = {"backbone", "public"};
   Keys keys;
@@ -107,10 +147,12 @@ void CatalogReader::read_regimes() {
     fitted.stretch = row.number("stretch", 1, 4);
     fitted.near_ms = row.number("near_ms", 0, 100);
     fitted.constant_ms = row.number("constant_ms", fitted.near_ms, 100);
+    fitted.domestic_ms = row.number("domestic_ms", fitted.near_ms, 100);
     fitted.ramp_km = row.number("ramp_km", 0, 10000);
     fitted.cap_until_km = row.number("cap_until_km", 0, 20000);
     fitted.cap_factor = row.number("cap_factor", 1, 10);
     fitted.cap_km = row.number("cap_km", 0, 10000);
+    fitted.neighbour_km = row.number("neighbour_km", 0, 20000);
     (regime == "public" ? catalog_.network.public_internet
                         : catalog_.network.backbone) = fitted;
   });

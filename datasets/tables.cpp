@@ -46,9 +46,10 @@ constexpr TableForm kTables[] = {
     {"models",
      "model family layers hidden kv_heads head_dim params_total_b params_active_b "
      "kv_bytes_per_token_bf16 max_context as_of basis source"},
+    {"neighbour_weights", "from to weight as_of basis source"},
     {"network_regimes",
-     "regime stretch constant_ms near_ms ramp_km cap_until_km cap_factor cap_km "
-     "source"},
+     "regime stretch constant_ms domestic_ms near_ms ramp_km cap_until_km cap_factor "
+     "cap_km neighbour_km source"},
     {"providers", "provider name home_country as_of basis source"},
     {"residency",
      "jurisdiction countries regime data_class outcome allow except needs stores "
@@ -65,6 +66,7 @@ constexpr TableForm kTables[] = {
      "system from to route_km chokepoints status as_of basis source"},
     {"terrestrial_links", "from to route_km chokepoints status as_of basis source"},
     {"territories", "territory follows as_of basis source"},
+    {"transit_gates", "group countries world_gates local_gates as_of basis source"},
     {"transit_policy", "scope a b weight reason as_of basis source"},
 };
 

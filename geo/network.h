@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ struct MeasuredRtt {
   Micros rtt{0};
 };
 
-/// RTT = 2 * km / 204190 km/s * stretch + constant, per regime; see geo/MODEL.md.
+/// RTT = (2 * km / 204190 km/s * stretch + constant) * what neighbours say, per regime;
+/// see geo/MODEL.md.
 struct RegimeCoefficients {
   double stretch = 1;
   /// Constant of a path of ramp_km or more. Below, it grows linearly from near_ms: two
@@ -54,12 +56,32 @@ struct RegimeCoefficients {
   double constant_ms = 0;
   double near_ms = 0;
   double ramp_km = 0;  ///< 0 = constant_ms everywhere
+  /// Instead of constant_ms between two places of one country; unset: constant_ms.
+  std::optional<double> domestic_ms{};
   /// Short pairs: path km is at most cap_factor * great circle + cap_km below
   /// cap_until_km of great circle. Not where the links are over three times that:
   /// such a detour is no gap in the map but a closed border.
   double cap_until_km = 600;
   double cap_factor = 1.35;
   double cap_km = 60;
+  double neighbour_km = 0;  ///< how far measured neighbours reach; see NeighbourWeight
+};
+
+/// Countries whose networks meet those of other countries at the same few hubs, on the
+/// public Internet.
+struct TransitGroup {
+  std::string name;
+  std::vector<CountryCode> countries;
+  std::vector<std::string> world_gates;  ///< hubs: towards other groups
+  std::vector<std::string> local_gates;  ///< hubs: between two countries of the group
+};
+
+/// A coefficient of the field that carries what measured backbone pairs differ by to
+/// pairs near them. Hub names, in either order.
+struct NeighbourWeight {
+  std::string from;
+  std::string to;
+  double weight = 0;
 };
 
 struct NetworkTables {
@@ -68,6 +90,8 @@ struct NetworkTables {
   std::vector<MeasuredRtt> measured;
   RegimeCoefficients backbone;
   RegimeCoefficients public_internet;
+  std::vector<TransitGroup> transit_groups{};  ///< none: every pair goes directly
+  std::vector<NeighbourWeight> neighbours{};   ///< backbone only
 };
 
 struct RttEntry {
@@ -96,7 +120,8 @@ class RttMatrix {
 /// One piece of a route; the pieces' times sum exactly to the RTT.
 struct Hop {
   /// "tail", a cable name, "land", "short path" (capped, see RegimeCoefficients),
-  /// "satellite", "regime constant", "measured difference" (may be negative)
+  /// "satellite", "gate" (0 km: networks meet here), "regime constant", "measured
+  /// neighbours" and "measured difference" (both may be negative)
   std::string what;
   std::string from;
   std::string to;
@@ -118,6 +143,8 @@ std::string to_text(RttBasis basis);
 /// One line per hop, then the total, for a terminal.
 std::string to_text(const Route& route);
 
+struct NetworkState;
+
 /// The physical network with its two calibrations. Immutable: any number of threads may
 /// share one.
 class NetworkModel {
@@ -137,7 +164,7 @@ class NetworkModel {
   /// (+600 ms); a pair that the cuts have parted goes by satellite altogether.
   /// Not promised: that a cut never lowers an RTT. It never shortens the
   /// policy-weighted path, but the way round may be less avoided and shorter in
-  /// kilometres. A measured pair keeps its measured value under cuts.
+  /// kilometres.
   RttMatrix rtts(Regime regime, std::span<const Endpoint> from,
                  std::span<const Endpoint> to) const;
 
@@ -151,8 +178,7 @@ class NetworkModel {
   std::vector<std::string> cut_names() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<NetworkState> state_;
 };
 
 }  // namespace isochrone::geo

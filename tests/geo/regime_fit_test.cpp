@@ -30,6 +30,24 @@ RegimeCoefficients unfitted() {
 TEST_SUITE("geo/regime_fit") {
   // 1000 km: 2000 / 204190 s = 9.79480 ms, * 1.3 + 8 = 20.7332. 250 km, half the ramp:
   // 2.44870 * 1.3 + (1 + 8) / 2 = 7.6833.
+  // Truth: 8 ms between countries, 3 ms within one. 1000 km: 9.7948 * 1.3 = 12.7332 ms.
+  TEST_CASE("paths within one country have a constant of their own") {
+    RegimeCoefficients truth = kTruth;
+    truth.domestic_ms = 3;
+    std::vector<PathObservation> pairs;
+    for (std::size_t i = 1; i <= 12; ++i) {
+      const double km = 400.0 * static_cast<double>(i);
+      const bool domestic = i % 2 == 0;
+      pairs.push_back({km, predicted_ms(truth, km, domestic), i, i + 1, domestic});
+    }
+
+    CHECK(predicted_ms(truth, 1000, true) == doctest::Approx(15.7332).epsilon(1e-5));
+    const RegimeCoefficients fitted = fit_regime(pairs, unfitted());
+    CHECK(fitted.stretch == doctest::Approx(1.3));
+    CHECK(fitted.constant_ms == doctest::Approx(8));
+    CHECK(fitted.domestic_ms.value_or(0) == doctest::Approx(3));
+  }
+
   TEST_CASE("a prediction is stretched light plus the grown constant") {
     CHECK(predicted_ms(kTruth, 1000) == doctest::Approx(20.7332).epsilon(1e-5));
     CHECK(predicted_ms(kTruth, 250) == doctest::Approx(7.6833).epsilon(1e-5));
