@@ -112,6 +112,8 @@ const Fault kFaults[] = {
      "weight_population is \"2956587x\", expected a number"},
     {"models.csv", "llama-3.1-70b", "327680", "327681",
      "kv_bytes_per_token_bf16 is 327681, but the shape gives 327680"},
+    {"neighbour_weights.csv", "Abu Dhabi,Amsterdam", "Amsterdam", "Amsterdan",
+     "unknown to \"Amsterdan\"; did you mean \"Amsterdam\"?"},
     {"network_regimes.csv", "public", "public", "publik",
      "unknown regime \"publik\"; did you mean \"public\"?"},
     {"residency.csv", "Switzerland,CH,\"FADP 2023", "adequacy", "adequazy",
@@ -124,6 +126,8 @@ const Fault kFaults[] = {
      "unknown to \"Bilbaoo\"; did you mean \"Bilbao\"?"},
     {"terrestrial_links.csv", "Bude,Bristol", "195", "19",
      "route_km is 19, but the great circle has"},
+    {"transit_gates.csv", "caribbean", "Miami", "Miamy",
+     "unknown world_gates \"Miamy\"; did you mean \"Miami\"?"},
     {"territories.csv", "PR,", "US", "USA", "unknown follows \"USA\""},
 };
 
@@ -157,6 +161,32 @@ TEST_SUITE("datasets/faults") {
     CHECK(complaint.find("gpu_names.csv:13") != std::string::npos);
     CHECK(complaint.find("gpu_prices.csv") == std::string::npos);
     CHECK(complaint.find("sites.csv") == std::string::npos);
+  }
+
+  TEST_CASE("every country is in one group of gates, and in one only") {
+    Copy copy;
+    copy.spoil("transit_gates.csv", "baltic_states", "EE|LT", "FI|LT");
+    const std::string complaint = copy.complaint();
+
+    CHECK(complaint.find("country EE is in no group") != std::string::npos);
+    CHECK(complaint.find("countries \"FI\" stands twice") != std::string::npos);
+  }
+
+  // Perth and Chennai lie 6280 km apart; the way by Singapore has over 7000.
+  TEST_CASE("adding a cable is a row and nothing else") {
+    Copy copy;
+    copy.append("submarine_segments.csv",
+                "Short Cut,Perth,Chennai,6400,,in_service,,,2026,estimated,none\n");
+    const geo::NetworkModel before(Catalog::load(kFolder).network);
+    const geo::NetworkModel after(Catalog::load(copy.folder()).network);
+    const geo::Endpoint perth{"Perth", code("AU"), {-31.9522, 115.8614}};
+    const geo::Endpoint chennai{"Chennai", code("IN"), {13.0878, 80.2785}};
+    const auto km = [&](const geo::NetworkModel& model) {
+      return model.route(geo::Regime::kBackbone, perth, chennai).path_km();
+    };
+
+    CHECK(km(before) > 7000);
+    CHECK(km(after) == doctest::Approx(6400));
   }
 
   TEST_CASE("a key that stands twice is reported with the line of the first") {

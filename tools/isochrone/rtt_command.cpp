@@ -1,10 +1,12 @@
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "datasets/pings.h"
 #include "geo/network.h"
+#include "tools/isochrone/rtt_cuts.h"
 #include "tools/isochrone/rtt_evaluation.h"
 #include "tools/isochrone/session.h"
 
@@ -33,6 +35,22 @@ struct RttOptions {
 
 geo::Regime regime_of(const RttOptions& options) {
   return options.regime == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
+}
+
+template <class F>
+auto naming_unknown_cuts(F question) {
+  try {
+    return question();
+  } catch (const std::invalid_argument& unknown) {
+    usage_error(unknown.what());
+  }
+}
+
+void run_cuts(const RttOptions& options, Session& session) {
+  print(naming_unknown_cuts([&] {
+    return cut_effects(session.catalog(), regime_of(options), options.cuts,
+                       options.worst);
+  }));
 }
 
 void run_evaluation(const RttOptions& options, Session& session) {
@@ -80,20 +98,18 @@ geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string&
 
 void run_rtt(const RttOptions& options, Session& session) {
   if (!options.evaluate.empty()) return run_evaluation(options, session);
-  if (options.to.empty()) usage_error("rtt needs two places, or --evaluate FILE");
+  if (options.from.empty() && !options.cuts.empty()) return run_cuts(options, session);
+  if (options.to.empty()) {
+    usage_error("rtt needs two places, or --cut NAME, or --evaluate FILE");
+  }
   const datasets::Catalog& catalog = session.catalog();
   const geo::Endpoint from = find_endpoint(catalog, options.from);
   const geo::Endpoint to = find_endpoint(catalog, options.to);
   const geo::Regime regime = regime_of(options);
   const auto route_with = [&](const std::vector<std::string>& cuts) {
-    try {
+    return naming_unknown_cuts([&] {
       return geo::NetworkModel(catalog.network, cuts).route(regime, from, to);
-    } catch (const std::invalid_argument& unknown) {
-      Diagnostics faults;
-      faults.error({}, unknown.what());
-      faults.throw_if_errors();
-      throw;
-    }
+    });
   };
   const geo::Route route = route_with(options.cuts);
   print(geo::to_text(route));
@@ -119,7 +135,8 @@ void add_rtt(CLI::App& app, Session& session) {
   command->add_option("to", options->to, "Site id, metro id or city");
   command
       ->add_option("--cut", options->cuts,
-                   "chokepoint/NAME, cable/NAME, link/A-B or country/CC")
+                   "chokepoint/NAME, cable/NAME, link/A-B or country/CC; without two "
+                   "places: the pairs and users that suffer most")
       ->allow_extra_args(false);
   command->add_option("--regime", options->regime, "public or backbone")
       ->check(CLI::IsMember({"public", "backbone"}))
