@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "base/read_file.h"
 
 namespace isochrone {
 namespace {
@@ -100,15 +100,8 @@ class Scanner {
 
 CsvTable CsvTable::read(const std::string& path,
                         const std::vector<std::string>& required_columns) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) {
-    Diagnostics faults;
-    faults.error({path, 0, 0}, "cannot be read");
-    faults.throw_if_errors();
-  }
-  return parse(text.str(), path, required_columns);
+  constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+  return parse(read_file(path, kMostBytes), path, required_columns);
 }
 
 CsvTable CsvTable::parse(std::string_view text, const std::string& name,
@@ -195,8 +188,8 @@ double CsvTable::number_in(std::size_t row, std::string_view column, double low,
   const auto value = number(row, column, faults);
   if (!value) return low;
   if (*value < low || *value > high) {
-    faults.error(position(row, column), fmt::format("{} is {}, expected {} to {}",
-                                                    column, *value, low, high));
+    faults.error(position(row, column),
+                 fmt::format("{} is {}, expected {} to {}", column, *value, low, high));
     return low;
   }
   return *value;

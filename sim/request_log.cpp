@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
 #include "base/diagnostics.h"
+#include "base/read_file.h"
 #include "sim/number_table.h"
 
 namespace isochrone::sim {
@@ -227,11 +226,10 @@ std::optional<bool> flag_in(const Struct& object,
 RequestLog read_request_log(const std::string& path) { return Reader(path).read(); }
 
 EngineSettings read_engine_settings(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   Struct meta;
-  if (!file || !google::protobuf::util::JsonStringToMessage(text.str(), &meta).ok()) {
+  if (!google::protobuf::util::JsonStringToMessage(read_file(path, kMostBytes), &meta)
+           .ok()) {
     refuse(path, 0, "is no JSON object");
   }
   EngineSettings settings;

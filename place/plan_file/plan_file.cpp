@@ -1,11 +1,7 @@
 #include "place/plan_file/plan_file.h"
 
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +13,7 @@
 
 #include "base/diagnostics.h"
 #include "base/hash.h"
+#include "base/read_file.h"
 #include "place/plan_file/atomic_file.h"
 
 namespace isochrone::place {
@@ -136,13 +133,8 @@ void write_plan(const plan::Plan& plan, const std::string& path) {
 }
 
 plan::Plan read_plan(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (file) content << file.rdbuf();
-  if (!file || !content) {
-    refuse(path, fmt::format("cannot read the plan: {}", std::strerror(errno)), "");
-  }
-  const std::string bytes = content.str();
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  const std::string bytes = read_file(path, kMostBytes);
   const bool text = path.ends_with(".textproto");
   if (!text && !path.ends_with(".json")) return parse_plan(bytes, path);
   plan::Plan plan = text ? parse_text(bytes, path) : parse_json(bytes, path);

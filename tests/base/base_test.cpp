@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/read_file.h"
 #include "base/rng.h"
 #include "base/units.h"
 
@@ -36,8 +37,7 @@ TEST_SUITE("base/unit") {
   TEST_CASE("a fault is shown with its line and a caret under its column") {
     const Diagnostic fault{Severity::kError, {"a.yaml", 2, 3}, "bad", "try b"};
 
-    CHECK(render(fault, "x\n  yy\n") ==
-          "a.yaml:2:3: error: bad; try b\n    yy\n    ^");
+    CHECK(render(fault, "x\n  yy\n") == "a.yaml:2:3: error: bad; try b\n    yy\n    ^");
   }
 
   // FIPS 180-2, appendix B.1: the digest of "abc".
@@ -73,12 +73,28 @@ TEST_SUITE("base/unit") {
   }
 
   TEST_CASE("the failure with the lowest index is the one that is thrown") {
-    CHECK_THROWS_WITH(parallel_for_each_index(
-                          50,
-                          [](std::size_t i) {
-                            if (i % 10 == 3) throw std::runtime_error(std::to_string(i));
-                          }),
-                      "3");
+    CHECK_THROWS_WITH(
+        parallel_for_each_index(50,
+                                [](std::size_t i) {
+                                  if (i % 10 == 3)
+                                    throw std::runtime_error(std::to_string(i));
+                                }),
+        "3");
+  }
+
+  TEST_CASE("a file is read up to a limit, and nothing endless is read whole") {
+    const auto complaint = [](const std::string& path) -> std::string {
+      try {
+        read_file(path, 1 << 20);
+      } catch (const InputError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    CHECK(complaint("/dev/zero").find("is larger than 1 MB") != std::string::npos);
+    CHECK(complaint("/dev").find("is a directory") != std::string::npos);
+    CHECK(complaint("/nowhere/at/all").find("no such file") != std::string::npos);
+    CHECK(read_file("/dev/null", 1 << 20).empty());
   }
 
   TEST_CASE("a csv cell keeps commas, quotes and its place") {

@@ -126,7 +126,8 @@ TEST_SUITE("place/plan_file") {
 
   TEST_CASE("a missing file is named with its reason") {
     CHECK_THROWS_WITH_AS(read_plan("/nowhere/plan.pb"),
-                         doctest::Contains("No such file or directory"), InputError);
+                         doctest::Contains("/nowhere/plan.pb: error: no such file"),
+                         InputError);
   }
 
   TEST_CASE("a plan written by hand as text needs no hash") {

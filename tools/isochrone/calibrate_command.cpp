@@ -74,10 +74,10 @@ void add_calibrate(CLI::App& app, Session& session) {
   command
       ->add_option("--from", options->from,
                    "Fit to requests from this share of the log")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_within(0, 1));
   command
       ->add_option("--to", options->to, "... up to this share; all are lived through")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_within(0, 1));
   add_engine_options(*command, options->engine);
   command->callback([options, &session] { run_calibrate(*options, session); });
 }

@@ -23,10 +23,10 @@ bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
   const auto word = std::ranges::find_if(
       words, [](const std::string& w) { return !w.starts_with('-'); });
   if (word == words.end() || std::ranges::count(names, *word) > 0) return true;
-  fmt::print(stderr, "isochrone: \"{}\" is not a command; {}\n", *word,
-             nearest(*word, names)
-                 ? did_you_mean(*word, names)
-                 : fmt::format("there are {}", fmt::join(names, ", ")));
+  complain(fmt::format("isochrone: \"{}\" is not a command; {}", *word,
+                       nearest(*word, names)
+                           ? did_you_mean(*word, names)
+                           : fmt::format("there are {}", fmt::join(names, ", "))));
   return false;
 }
 
@@ -78,13 +78,13 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const isochrone::InputError& fault) {
-    fmt::print(stderr, "{}\n", fault.what());
+    complain(fault.what());
     return kBadInput;
   } catch (const std::system_error& fault) {
-    fmt::print(stderr, "isochrone: {}\n", fault.what());
+    complain(std::string("isochrone: ") + fault.what());
     return kInternal;
   } catch (const std::exception& fault) {
-    fmt::print(stderr, "isochrone: {}\n", fault.what());
+    complain(std::string("isochrone: ") + fault.what());
     return kInternal;
   }
 }

@@ -22,6 +22,7 @@ struct PlanOptions {
 
 void run_plan(const PlanOptions& options, Session& session) {
   catch_interrupts();
+  check_output(options.output, {options.scenario});
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   place::PlannerSettings settings;
   settings.gap_pct = options.gap_pct;
@@ -33,11 +34,12 @@ void run_plan(const PlanOptions& options, Session& session) {
   verify::Verification checked;
   if (has_plan) {
     checked = verify::verify(planned.plan, scenario, session.catalog());
-    place::write_plan(planned.plan, options.output);
   }
+  // Shown first: a file that cannot be written must not take the result with it.
   print(place::show_plan(planned.plan));
   if (has_plan) {
     print(verification_text(checked));
+    place::write_plan(planned.plan, options.output);
     print(fmt::format("plan written to {}", options.output));
   }
   session.exit = exit_code(planned, checked);
@@ -92,12 +94,12 @@ void add_plan(CLI::App& app, Session& session) {
       ->capture_default_str();
   command
       ->add_option("--gap", options->gap_pct, "Gap to the bound that is good enough, %")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(number_within(0, 100));
   command
       ->add_option("--time-limit", options->time_limit_s,
                    "Stop the search after so many seconds; the plan is then not "
                    "reproducible")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(number_within(0.1, 1e6));
   command->callback([options, &session] { run_plan(*options, session); });
 }
 

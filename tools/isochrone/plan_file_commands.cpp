@@ -34,6 +34,7 @@ void run_verify(const FileOptions& options, Session& session) {
 }
 
 void run_simulate(const FileOptions& options, Session& session) {
+  if (!options.output.empty()) check_output(options.output, {options.scenario});
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   plan::Plan plan = place::read_plan(options.plan);
   try {
@@ -66,6 +67,7 @@ void run_export(const FileOptions& options) {
   if (options.output.empty()) {
     print(text);
   } else {
+    check_output(options.output, {options.plan});
     place::write_file_atomically(options.output, text);
   }
 }

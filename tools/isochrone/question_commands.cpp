@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -35,7 +36,7 @@ void run_validate(const ValidateOptions& options, Session& session) {
                               scenario.spec.workloads_size(),
                               scenario.spec.demand_size()));
     } catch (const InputError& fault) {
-      fmt::print(stderr, "{}\n", fault.what());
+      complain(fault.what());
       session.exit = kBadInput;
     }
   }
@@ -167,6 +168,12 @@ void add_init(CLI::App& app, Session&) {
     if (output->empty()) {
       print(kScenarioTemplate);
     } else {
+      if (std::filesystem::exists(*output)) {
+        Diagnostics faults;
+        faults.error({*output, 0, 0}, "is there already; init replaces no file");
+        faults.throw_if_errors();
+      }
+      check_output(*output, {});
       place::write_file_atomically(*output, kScenarioTemplate);
     }
   });

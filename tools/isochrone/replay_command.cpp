@@ -249,10 +249,10 @@ void add_replay(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 100'000));
   command
       ->add_option("--from", options->from, "Judge requests from this share of the log")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_within(0, 1));
   command
       ->add_option("--to", options->to, "... up to this share; all are lived through")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_within(0, 1));
   command->add_option("--format", options->format, "table, json or csv")
       ->check(CLI::IsMember({"table", "json", "csv"}));
   command

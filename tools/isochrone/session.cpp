@@ -3,6 +3,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -58,7 +59,44 @@ scenarios::Scenario Session::scenario(const std::string& path) {
 }
 
 void Session::log(std::string_view line) const {
-  if (!quiet) fmt::print(stderr, "{}\n", line);
+  if (!quiet) complain(line);
+}
+
+void complain(std::string_view line) {
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+void check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  Diagnostics faults;
+  const fs::path path(output);
+  std::error_code error;
+  if (output.empty()) {
+    faults.error({output, 0, 0}, "the output has no name");
+  } else if (fs::is_directory(path, error)) {
+    faults.error({output, 0, 0}, "is a folder, no file to write to");
+  } else if (path.has_parent_path() && !fs::is_directory(path.parent_path(), error)) {
+    faults.error({output, 0, 0}, "there is no folder " + path.parent_path().string());
+  }
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(path, input, error)) {
+      faults.error({output, 0, 0}, "would overwrite the input " + input);
+    }
+  }
+  faults.throw_if_errors();
+}
+
+CLI::Validator number_within(double least, double most) {
+  CLI::Validator validator(
+      [least, most](std::string& text) -> std::string {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        if (number && value >= least && value <= most) return {};
+        return fmt::format("{} is not within {} to {}", text, least, most);
+      },
+      fmt::format("FLOAT in [{} - {}]", least, most));
+  return validator;
 }
 
 }  // namespace isochrone::tools

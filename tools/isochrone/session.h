@@ -54,6 +54,16 @@ class Session {
 bool interrupted();
 void catch_interrupts();
 
+/// A line to stderr. Never fails: what cannot be told must not end a run.
+void complain(std::string_view line);
+
+/// Throws InputError if the output is one of the inputs (by any name), a folder, or in
+/// no folder: before the work is done, and before an input is lost.
+void check_output(const std::string& output, const std::vector<std::string>& inputs);
+
+/// Numbers from `least` to `most`, and no NaN, which CLI::Range lets pass.
+CLI::Validator number_within(double least, double most);
+
 /// Ends with a newline, complains (exit 1) if stdout cannot take it.
 void print(std::string_view text);
 

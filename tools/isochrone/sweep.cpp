@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/diagnostics.h"
+#include "base/read_file.h"
 #include "scenarios/yaml_tree.h"
 
 namespace isochrone::tools {
@@ -143,14 +142,8 @@ std::vector<scenarios::Setting> Sweep::settings(std::size_t point) const {
 
 Sweep read_sweep(const std::string& path) {
   Diagnostics faults;
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  if (in && !std::filesystem::is_directory(path)) text << in.rdbuf();
-  if (!in || std::filesystem::is_directory(path)) {
-    faults.error({path, 0, 0}, "cannot be read");
-    faults.throw_if_errors();
-  }
-  const auto root = scenarios::parse_yaml(text.str(), path, faults);
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const auto root = scenarios::parse_yaml(read_file(path, kMostBytes), path, faults);
   Sweep sweep;
   if (root) sweep = SweepReader(faults).read(*root);
   faults.throw_if_errors();

@@ -1,0 +1,42 @@
+#include "base/read_file.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/diagnostics.h"
+
+namespace isochrone {
+namespace {
+
+void refuse(const std::string& path, const std::string& message) {
+  Diagnostics faults;
+  faults.error({path, 0, 0}, message);
+  faults.throw_if_errors();
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t most_bytes) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) refuse(path, "no such file");
+  if (std::filesystem::is_directory(status)) refuse(path, "is a directory");
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes;
+  constexpr std::size_t kStep = 1 << 16;
+  while (in && bytes.size() <= most_bytes) {
+    const std::size_t had = bytes.size();
+    bytes.resize(had + kStep);
+    in.read(bytes.data() + had, static_cast<std::streamsize>(kStep));
+    bytes.resize(had + static_cast<std::size_t>(in.gcount()));
+  }
+  if (bytes.size() > most_bytes) {
+    refuse(path, fmt::format("is larger than {} MB", most_bytes >> 20));
+  }
+  if (!in.eof()) refuse(path, "cannot be read");
+  return bytes;
+}
+
+}  // namespace isochrone
