@@ -22,8 +22,41 @@ std::string people(double users) {
                       : fmt::format("{:.0f}", users);
 }
 
+void name_open(const std::string& when, const plan::Cell& cell,
+               std::vector<std::string>& open) {
+  if (cell.verdict() == "met") return;
+  open.push_back(fmt::format(
+      "{}: {} {}{} {} of {:g} ms: {:.2f} % within ({:.2f} to {:.2f})", cell.verdict(),
+      when, cell.workload(), cell.region().empty() ? "" : " in " + cell.region(),
+      cell.objective(), cell.limit_ms(), cell.attained() * 100, cell.low() * 100,
+      cell.high() * 100));
+}
+
+/// Objectives that the simulation does not show as met, in the day and after each loss.
+std::vector<std::string> open_objectives(const plan::Plan& plan) {
+  std::vector<std::string> open;
+  for (const plan::Cell& cell : plan.cells()) {
+    name_open("at " + cell.hours() + ",", cell, open);
+  }
+  for (const plan::Drill& drill : plan.drills()) {
+    for (const plan::Cell& cell : drill.cells()) {
+      name_open("after the loss of " + drill.element() + ",", cell, open);
+    }
+  }
+  return open;
+}
+
 std::string head(const plan::Plan& plan) {
-  std::string out = fmt::format("{}: {}\n", plan.scenario(), plan.status());
+  std::string out = fmt::format("{}: {}", plan.scenario(), plan.status());
+  const std::vector<std::string> open = open_objectives(plan);
+  if (!open.empty()) {
+    out +=
+        fmt::format(", BUT {} not shown to be met:",
+                    open.size() == 1 ? "one objective is"
+                                     : fmt::format("{} objectives are", open.size()));
+  }
+  out += "\n";
+  for (const std::string& line : open) out += "  " + line + "\n";
   if (plan.status() != "planned") return out;
   const plan::Totals& totals = plan.totals();
   const plan::Bound& bound = plan.bound();
@@ -34,8 +67,10 @@ std::string head(const plan::Plan& plan) {
   }
   out += fmt::format(", {} over the horizon\n", money(totals.horizon_usd_micro()));
   if (totals.objective_usd_micro() != totals.bill_usd_micro()) {
-    out += fmt::format("  objective   {} a month, with premiums and penalties\n",
-                       money(totals.objective_usd_micro()));
+    out += fmt::format(
+        "  objective   {} a month: the bill with premiums, penalties and exit, which "
+        "the gap is of\n",
+        money(totals.objective_usd_micro()));
   }
   out += fmt::format("  bound       {} a month: gap {:.2f} %, {:.1f} replicas\n",
                      money(bound.objective_usd_micro()),
