@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "place/plan_file/plan_file.h"
+#include "place/plan_file/rents.h"
 #include "place/plan_file/table.h"
 
 namespace isochrone::place {
@@ -38,6 +39,8 @@ struct Standing {
 
 std::map<PoolKey, Standing> standing(const plan::Plan& plan) {
   std::map<PoolKey, Standing> pools;
+  const std::vector<std::int64_t> rents = pool_rents(plan);
+  std::size_t next = 0;
   for (const plan::Pool& pool : plan.pools()) {
     Standing& here = pools[{site_of(plan, pool), pool.workload()}];
     if (!here.text.empty()) here.text += "; ";
@@ -45,7 +48,8 @@ std::map<PoolKey, Standing> standing(const plan::Plan& plan) {
                              pool.tensor_parallel(), pool.precision(),
                              pool.max_num_seqs(), pool.term());
     here.gpus += pool.gpus();
-    here.usd_micro += pool.gpus() * pool.bill_usd_micro_per_gpu_month();
+    if (next < rents.size()) here.usd_micro += rents[next];
+    ++next;
   }
   return pools;
 }

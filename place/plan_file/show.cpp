@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "place/plan_file/rents.h"
 #include "place/plan_file/table.h"
 
 namespace isochrone::place {
@@ -90,12 +91,7 @@ std::string head(const plan::Plan& plan) {
 std::string pools(const plan::Plan& plan) {
   TextTable table({"site", "city", "in", "workload", "GPUs", "tp", "prec", ">batch",
                    ">wait ms", ">n", "term", "price", ">$/month", ">use"});
-  // The bill has one gpu line for each pool, in their order. A batch pool on demand
-  // pays for hours, so its price does not follow from its GPUs.
-  std::vector<std::int64_t> rent;
-  for (const plan::BillLine& line : plan.bill()) {
-    if (line.kind() == "gpu") rent.push_back(line.usd_micro());
-  }
+  const std::vector<std::int64_t> rent = pool_rents(plan);
   std::size_t next = 0;
   for (const plan::Pool& pool : plan.pools()) {
     const std::size_t index = next++;

@@ -144,6 +144,17 @@ TEST_SUITE("place/diff") {
     CHECK(difference.moved_share == doctest::Approx(2.0 / 12));
   }
 
+  TEST_CASE("a pool that is billed by the hour changes by its bill line") {
+    // The same GPUs, half of the hours: 11,680 -> 5,840.
+    plan::Plan after = small_plan();
+    after.mutable_bill(1)->set_usd_micro(5'840'000'000);
+
+    const PlanDifference difference = diff_plans(small_plan(), after);
+
+    CHECK(difference.pools_changed == 1);
+    CHECK(contains(difference.text, "-$5,840"));
+  }
+
   TEST_CASE("a pool that grows and a site that closes are named") {
     plan::Plan after = small_plan();
     after.mutable_pools(0)->set_replicas(6);
