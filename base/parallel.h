@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,10 @@ void parallel_for_each_index(std::size_t count,
 template <class F>
 auto parallel_map(std::size_t count, F&& f) {
   using Result = decltype(f(std::size_t{}));
-  std::vector<Result> results(count);
+  // Truths are kept in bytes: neighbours in a vector<bool> share a word, and to write
+  // them from two threads is a race.
+  using Kept = std::conditional_t<std::is_same_v<Result, bool>, unsigned char, Result>;
+  std::vector<Kept> results(count);
   parallel_for_each_index(count, [&](std::size_t i) { results[i] = f(i); });
   return results;
 }

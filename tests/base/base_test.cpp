@@ -72,6 +72,17 @@ TEST_SUITE("base/unit") {
     for (std::size_t i = 0; i < 100; ++i) CHECK(squares[i] == i * i);
   }
 
+  TEST_CASE("truths found in parallel do not overwrite their neighbours") {
+    for (int trial = 0; trial < 200; ++trial) {
+      const auto even = parallel_map(4096, [](std::size_t i) { return i % 2 == 0; });
+      bool right = true;
+      for (std::size_t i = 0; i < even.size(); ++i) {
+        right = right && (even[i] != 0) == (i % 2 == 0);
+      }
+      REQUIRE(right);
+    }
+  }
+
   TEST_CASE("the failure with the lowest index is the one that is thrown") {
     CHECK_THROWS_WITH(
         parallel_for_each_index(50,
