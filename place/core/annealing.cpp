@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "place/core/wide.h"
@@ -26,7 +25,8 @@ Annealing::Annealing(const Model& model, const Guide& guide, Rng& rng,
       service_(service),
       meter_(model),
       state_(model),
-      touched_(model.class_count() * kWords, 0) {
+      touched_(model.class_count() * kWords, 0),
+      unserved_cost_(unserved_cost(model, service)) {
   const std::size_t pairs = at(model.sites()) * at(model.commodities());
   by_capacity_.resize(pairs);
   for (const int s : guide.candidates) {
@@ -69,7 +69,7 @@ void Annealing::add_cut(Cut cut) {
     cuts_.emplace_back();
     priced_.emplace_back();
   } else if (metered_.size() == kMostCuts || cut.metered()) {
-    return;
+    return;  // the router finds it again
   } else {
     c = loosest();
   }
@@ -274,29 +274,6 @@ bool Annealing::propose() {
   return propose_move();
 }
 
-std::int64_t Annealing::traffic(const PlanState& state) const {
-  if (!model_.has_traffic_cost()) return 0;
-  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> least(at(model_.demands()), kNone);
-  for (const Pick& pick : state.picks()) {
-    const Bits& reach = model_.reach(pick.site, state.point(pick).reach);
-    for (const int d : model_.demands_of(pick.commodity)) {
-      if (!has_bit(reach, d)) continue;
-      least[at(d)] = std::min(least[at(d)], model_.month_traffic(pick.site, d));
-    }
-  }
-  Wide total = 0;
-  for (std::size_t d = 0; d < least.size(); ++d) {
-    if (least[d] == kNone) continue;
-    total += static_cast<Wide>(least[d]) * (kWholeShare - service_.unserved()[d]);
-  }
-  return saturate(total / kWholeShare);
-}
-
-std::int64_t Annealing::cost_of(const PlanState& state) const {
-  return state.building_cost() + traffic(state) + unserved_cost_;
-}
-
 /// Sets the price of what a plan lacks: about what a unit of load costs on average.
 void Annealing::set_prices(const Incumbent& start) {
   double load = 1;
@@ -309,8 +286,6 @@ void Annealing::set_prices(const Incumbent& start) {
   }
   money_ = std::abs(static_cast<double>(start.cost)) + 1;
   unit_price_ = money_ / load;
-  unserved_cost_ = 0;
-  unserved_cost_ = start.cost - cost_of(start.state);
 }
 
 /// Whether the changed plan costs less than the limit, lacks included. The parts that
@@ -323,7 +298,7 @@ bool Annealing::below(double limit) {
   if (building + floor + plain_penalty_ >= limit || !state_.fits_stock()) return false;
   fresh_.penalty = plain_penalty_ + metered_penalty();
   if (building + floor + fresh_.penalty >= limit) return false;
-  fresh_.cost += traffic(state_) + unserved_cost_;
+  fresh_.cost += traffic_estimate(model_, state_, service_) + unserved_cost_;
   return static_cast<double>(fresh_.cost) + fresh_.penalty < limit;
 }
 

@@ -42,7 +42,6 @@ class Annealing {
     double penalty = 0;
   };
 
-  std::int64_t cost_of(const PlanState& state) const;
   void set_prices(const Incumbent& start);
   bool below(double limit);
   void enter(const PlanState& state);
@@ -59,7 +58,6 @@ class Annealing {
   int random_point(int site, int commodity);
   const Pick& random_pick();
   int random_candidate();
-  std::int64_t traffic(const PlanState& state) const;
   double first_price(const Cut& cut) const;
   std::size_t loosest() const;
 
@@ -73,14 +71,14 @@ class Annealing {
   std::vector<Priced> priced_;        // by cut
   std::vector<std::size_t> metered_;  // positions in cuts_
   std::vector<std::uint64_t>
-      touched_;  // [class * words + word]: plain cuts it supplies
+      touched_;                 // [class * words + word]: plain cuts it supplies
+  std::int64_t unserved_cost_;  // of the service, the same for all plans
   std::vector<std::vector<int>> by_capacity_;  // points of (site, commodity)
   std::vector<Pick>
       changed_;  // of this proposal: what was there before (point -1: none)
   double plain_penalty_ = 0;
   double unit_price_ = 0;
   double money_ = 1;
-  std::int64_t unserved_cost_ = 0;
   Energy fresh_;
 };
 

@@ -7,12 +7,14 @@
 //   + sum over pinned sites of V + sum of the P most negative V of the others,
 //
 //   V = fixed + sum over commodities of min(0, least over (option, n) of
-//         cost - gain(reach class, capacity) - m-weighted degraded capacity),
+//         cost - gain(reach class, capacity) - m-weighted supply after a loss),
 //
 // where gain is what the prices would pay, at most, to fill the capacity: a fractional
-// knapsack per block. Everything is counted in nano-dollars (1000 to a MicroUsd) in 128
-// bits; gains are rounded up and the end is rounded down, so rounding only weakens the
-// bound. Nothing here is approximate, and nothing is shared with the search but Model.
+// knapsack per block, and supply is degraded capacity up to the need of the row, or
+// what the row of any loss counts of it (any_loss.h). Everything is counted in
+// nano-dollars (1000 to a MicroUsd) in 128 bits; gains are rounded up and the end is
+// rounded down, so rounding only weakens the bound. Nothing here is approximate, and
+// nothing is shared with the search but Model.
 #include "place/core/bound.h"
 
 #include <algorithm>

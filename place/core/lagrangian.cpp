@@ -47,9 +47,7 @@ void Lagrangian::add_row(const SurvivalRow& row) {
       if (priced.reaches[model_.class_index(s, points[p].degraded_reach)] == 0)
         continue;
       any = true;
-      supply[p] = row.element != kAnyLoss
-                      ? static_cast<float>(std::min(points[p].degraded, need))
-                      : any_loss_supply(points[p].degraded, need, safe).approximate();
+      supply[p] = any_loss_supply(points[p].degraded, need, safe).approximate();
     }
     if (!any) supply.clear();
     return supply;
@@ -70,17 +68,13 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
     const int b = static_cast<int>(i) % model_.blocks();
     ItemList list;
     if (model_.whole(k)) return list;
-    std::vector<Item>& items = list.items;
     for (const int d : model_.demands_of(k)) {
       const double worth = prices.demand[at(b) * at(model_.demands()) + at(d)];
       if (worth <= 0) continue;
       const double load = static_cast<double>(model_.load(b, d));
-      items.push_back({d, worth, load, load > 0 ? worth / load : kNever});
+      list.items.push_back({d, worth, load, load > 0 ? worth / load : kNever});
     }
-    std::ranges::sort(items, [](const Item& x, const Item& y) {
-      return x.density != y.density ? x.density > y.density : x.demand < y.demand;
-    });
-    divide(list);
+    arrange(list);
     return list;
   });
 }

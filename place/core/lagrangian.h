@@ -52,10 +52,10 @@ class Lagrangian {
     double density = 0;
   };
   /// Items of a commodity and block, densest first, and where runs of about equal load
-  /// begin (bucket_begin[0] = 0; the last entry is the number of items).
+  /// begin (run_begin[0] = 0; the last entry is the number of items).
   struct ItemList {
     std::vector<Item> items;
-    std::vector<std::uint32_t> bucket_begin;
+    std::vector<std::uint32_t> run_begin;
   };
   using ItemLists = std::vector<ItemList>;  // [commodity * blocks + block]
 
@@ -94,7 +94,7 @@ class Lagrangian {
   void sort_into_kinds(int site, int commodity, Market& market) const;
   std::vector<double> traffic_rate(int site, int commodity) const;
   ItemLists sorted_items(const Prices& prices) const;
-  static void divide(ItemList& list);
+  static void arrange(ItemList& list);
   ItemList own_items(int site, const ItemList& all, int block) const;
   std::vector<double> net_costs(int site, int commodity, const Prices& prices) const;
   double whole_gain(int site, int commodity, const Prices& prices) const;

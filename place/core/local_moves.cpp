@@ -287,6 +287,7 @@ std::optional<Incumbent> LocalSearch::shaken(const Incumbent& from,
 Incumbent LocalSearch::improve(Incumbent start, std::int64_t moves, double heat) {
   const std::int64_t limit = moves_ + moves;
   use(start.service);
+  // Three quarters of the moves are annealed; a step of that is cheaper than a move.
   constexpr std::int64_t kStepsPerMove = 400;
   start = anneal(std::move(start), moves * kStepsPerMove, heat);
   moves_ += moves * 3 / 4;

@@ -35,36 +35,10 @@ void LocalSearch::use(const Service& service) {
   for (Cut& cut : cuts_) refresh(cut, service, model_);
 }
 
-/// Every demand all month at the cheapest open pool within reach, room or not.
-std::int64_t LocalSearch::traffic_estimate(const PlanState& state,
-                                           const Service& service) const {
-  if (!model_.has_traffic_cost()) return 0;
-  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> least(at(model_.demands()), kNone);
-  for (const Pick& pick : state.picks()) {
-    const Bits& reach = model_.reach(pick.site, state.point(pick).reach);
-    for (const int d : model_.demands_of(pick.commodity)) {
-      if (!has_bit(reach, d)) continue;
-      least[at(d)] = std::min(least[at(d)], model_.month_traffic(pick.site, d));
-    }
-  }
-  Wide total = 0;
-  for (std::size_t d = 0; d < least.size(); ++d) {
-    if (least[d] == kNone) continue;
-    total += static_cast<Wide>(least[d]) * (kWholeShare - service.unserved()[d]);
-  }
-  return saturate(total / kWholeShare);
-}
-
 std::int64_t LocalSearch::cost_of(const PlanState& state,
                                   const Service& service) const {
-  Wide unserved = 0;
-  for (std::size_t d = 0; d < service.unserved().size(); ++d) {
-    unserved += static_cast<Wide>(model_.instance().demands[d].unserved_cost) *
-                service.unserved()[d];
-  }
-  return state.building_cost() + saturate(unserved / kWholeShare) +
-         traffic_estimate(state, service);
+  return state.building_cost() + unserved_cost(model_, service) +
+         traffic_estimate(model_, state, service);
 }
 
 /// What rejects one neighbour rejects the next: it is asked first from now on.

@@ -68,7 +68,6 @@ class LocalSearch {
   };
 
   std::int64_t cost_of(const PlanState& state, const Service& service) const;
-  std::int64_t traffic_estimate(const PlanState& state, const Service& service) const;
   bool passes_cuts(const PlanState& state);
   /// Remembers what `base` supplies to every cut, for passes_with().
   void rebase(const PlanState& base);

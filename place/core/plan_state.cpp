@@ -162,6 +162,35 @@ std::int64_t CutMeter::least_surviving(const Cut& cut, const PlanState& state) {
   return total - worst;
 }
 
+std::int64_t traffic_estimate(const Model& model, const PlanState& state,
+                              const Service& service) {
+  if (!model.has_traffic_cost()) return 0;
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> least(at(model.demands()), kNone);
+  for (const Pick& pick : state.picks()) {
+    const Bits& reach = model.reach(pick.site, state.point(pick).reach);
+    for (const int d : model.demands_of(pick.commodity)) {
+      if (!has_bit(reach, d)) continue;
+      least[at(d)] = std::min(least[at(d)], model.month_traffic(pick.site, d));
+    }
+  }
+  Wide total = 0;
+  for (std::size_t d = 0; d < least.size(); ++d) {
+    if (least[d] == kNone) continue;
+    total += static_cast<Wide>(least[d]) * (kWholeShare - service.unserved()[d]);
+  }
+  return saturate(total / kWholeShare);
+}
+
+std::int64_t unserved_cost(const Model& model, const Service& service) {
+  Wide cost = 0;
+  for (std::size_t d = 0; d < service.unserved().size(); ++d) {
+    cost += static_cast<Wide>(model.instance().demands[d].unserved_cost) *
+            service.unserved()[d];
+  }
+  return saturate(cost / kWholeShare);
+}
+
 void refresh(Cut& cut, const Service& service, const Model& model) {
   cut.need = 0;
   for (const int d : model.demands_of(cut.commodity)) {

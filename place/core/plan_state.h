@@ -100,6 +100,13 @@ class CutMeter {
   std::vector<std::int64_t> sums_;  // by element or group
 };
 
+/// Every demand all month at the cheapest open pool within reach, room or not.
+std::int64_t traffic_estimate(const Model& model, const PlanState& state,
+                              const Service& service);
+
+/// Of what the service leaves out, rounded down.
+std::int64_t unserved_cost(const Model& model, const Service& service);
+
 /// Sets the need and the group limit of a cut to those of a service.
 void refresh(Cut& cut, const Service& service, const Model& model);
 

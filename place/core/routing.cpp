@@ -103,29 +103,31 @@ std::vector<Bits> Router::shortfall(const PlanState& state, const Service& servi
   }
   ++flows_solved_;
   if (network_.run(0, sink_) == asked) return {};
-  // All pools of a class on the source side are on it too.
-  std::vector<std::size_t> short_classes;
-  for (std::size_t c = 0; c < classes_.size(); ++c) {
-    if (network_.on_source_side(1 + c)) short_classes.push_back(c);
-  }
+  return demands_apart();
+}
+
+/// Demands on the source side of the cut that was found, those apart that share no
+/// pool (all together where groups bind pools).
+std::vector<Bits> Router::demands_apart() const {
   struct Part {
     Bits pools;
     Bits demands;
   };
+  const auto add = [](Bits& into, const Bits& more) {
+    for (std::size_t w = 0; w < into.size(); ++w) into[w] |= more[w];
+  };
   std::vector<Part> parts;
-  for (const std::size_t c : short_classes) {
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    if (!network_.on_source_side(1 + c)) continue;
     Part joined{classes_[c].pools, Bits(model_.mask_of(commodity_).size(), 0)};
     for (const int d : classes_[c].demands) set_bit(joined.demands, d);
     std::vector<Part> apart;
     for (Part& part : parts) {
       if (groups_ == 0 && !intersects(part.pools, classes_[c].pools)) {
         apart.push_back(std::move(part));
-        continue;
-      }
-      for (std::size_t w = 0; w < part.pools.size(); ++w)
-        joined.pools[w] |= part.pools[w];
-      for (std::size_t w = 0; w < part.demands.size(); ++w) {
-        joined.demands[w] |= part.demands[w];
+      } else {
+        add(joined.pools, part.pools);
+        add(joined.demands, part.demands);
       }
     }
     apart.push_back(std::move(joined));
@@ -152,17 +154,15 @@ void Router::strengthen(Cut& cut, const Service& service) const {
   const auto& share = model_.instance().group_share;
   if (share && share->of == Instance::GroupShare::Of::kTraffic) return;
   std::int64_t most = -1;
-  const int found_in = cut.block;
+  int hardest = cut.block;
   for (const int b : model_.hard_blocks_of(cut.commodity)) {
     cut.block = b;
     refresh(cut, service, model_);
-    if (cut.need > most || (cut.need == most && b == found_in)) most = cut.need;
+    if (cut.need <= most) continue;
+    most = cut.need;
+    hardest = b;
   }
-  for (const int b : model_.hard_blocks_of(cut.commodity)) {
-    cut.block = b;
-    refresh(cut, service, model_);
-    if (cut.need == most) break;
-  }
+  cut.block = hardest;
 }
 
 Violation Router::make_violation(Bits demands, int block, int element,

@@ -56,7 +56,7 @@ class Router {
   void build_network(const PlanState& state, bool grouped);
   std::vector<Bits> shortfall(const PlanState& state, const Service& service, int block,
                               bool degraded, const std::vector<std::uint8_t>& lost);
-  std::vector<Bits> separate(const Bits& pools) const;
+  std::vector<Bits> demands_apart() const;
   Violation make_violation(Bits demands, int block, int element,
                            const Service& service) const;
   void strengthen(Cut& cut, const Service& service) const;

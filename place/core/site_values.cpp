@@ -17,7 +17,7 @@ namespace isochrone::place {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kBuckets = 16;
+constexpr std::size_t kRuns = 16;
 
 double usable_capacity(const Point& point) {
   return static_cast<double>(std::max<std::int64_t>(0, point.capacity));
@@ -60,25 +60,6 @@ void fill_knapsacks(const Items& items, double rate, const Bits& reach,
   for (; j < gains.size(); ++j) gains[j] += worth;
 }
 
-/// Items in runs of about equal load, those without load in a run of their own.
-template <class Items>
-std::vector<std::uint32_t> runs_of(const Items& items) {
-  double total = 0;
-  for (const auto& item : items) total += item.load;
-  std::vector<std::uint32_t> begin{0};
-  double load = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const double next = static_cast<double>(begin.size()) * total / kBuckets;
-    const bool weightless = i > 0 && items[i - 1].load <= 0 && items[i].load > 0;
-    if (i > 0 && (weightless || (load >= next && begin.size() < kBuckets))) {
-      begin.push_back(static_cast<std::uint32_t>(i));
-    }
-    load += items[i].load;
-  }
-  begin.push_back(static_cast<std::uint32_t>(items.size()));
-  return begin;
-}
-
 struct Amount {
   double load = 0;
   double worth = 0;
@@ -86,7 +67,27 @@ struct Amount {
 
 }  // namespace
 
-void Lagrangian::divide(ItemList& list) { list.bucket_begin = runs_of(list.items); }
+/// Sorts the items by density and cuts them into runs of about equal load, those
+/// without load in a run of their own.
+void Lagrangian::arrange(ItemList& list) {
+  std::vector<Item>& items = list.items;
+  std::ranges::sort(items, [](const Item& x, const Item& y) {
+    return x.density != y.density ? x.density > y.density : x.demand < y.demand;
+  });
+  double total = 0;
+  for (const Item& item : items) total += item.load;
+  list.run_begin = {0};
+  double load = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const double next = static_cast<double>(list.run_begin.size()) * total / kRuns;
+    const bool weightless = i > 0 && items[i - 1].load <= 0 && items[i].load > 0;
+    if (i > 0 && (weightless || (load >= next && list.run_begin.size() < kRuns))) {
+      list.run_begin.push_back(static_cast<std::uint32_t>(i));
+    }
+    load += items[i].load;
+  }
+  list.run_begin.push_back(static_cast<std::uint32_t>(items.size()));
+}
 
 Lagrangian::Market Lagrangian::make_market(int site, int commodity) const {
   const std::vector<Point>& points = model_.points(site, commodity);
@@ -191,10 +192,7 @@ Lagrangian::ItemList Lagrangian::own_items(int site, const ItemList& all,
     list.items.push_back(
         {item.demand, worth, item.load, item.load > 0 ? worth / item.load : kNever});
   }
-  std::ranges::sort(list.items, [](const Item& x, const Item& y) {
-    return x.density != y.density ? x.density > y.density : x.demand < y.demand;
-  });
-  divide(list);
+  arrange(list);
   return list;
 }
 
@@ -248,12 +246,12 @@ std::vector<double> Lagrangian::most_gains(const Question& question) const {
     const ItemList& list = m.traffic_rate.empty() ? own : all;
     const double rate = m.traffic_rate.empty() ? 0 : m.traffic_rate[at(b)];
     for (std::size_t g = 0; g < fills.size(); ++g) fills[g] = {0, 0, m.groups[g].first};
-    for (std::size_t run = 0; run + 1 < list.bucket_begin.size(); ++run) {
-      const std::size_t first = list.bucket_begin[run];
+    for (std::size_t run = 0; run + 1 < list.run_begin.size(); ++run) {
+      const std::size_t first = list.run_begin[run];
       const double top = list.items.empty() ? 0 : list.items[first].density;
       if (top <= rate) break;
       std::ranges::fill(by_kind, Amount{});
-      for (std::size_t i = first; i < list.bucket_begin[run + 1]; ++i) {
+      for (std::size_t i = first; i < list.run_begin[run + 1]; ++i) {
         const Item& item = list.items[i];
         Amount& amount = by_kind[m.kind[at(item.demand)]];
         amount.load += item.load;

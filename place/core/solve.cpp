@@ -199,8 +199,9 @@ class Solver {
         const double threshold = 0.2 + 0.2 * static_cast<double>(i);
         result.plan = search.construct(i % 2 == 0 ? thrifty : plain, threshold);
         if (!result.plan) result.plan = search.construct(plain, 0.5);
-        if (result.plan)
+        if (result.plan) {
           result.plan = search.improve(*std::move(result.plan), moves, kHot);
+        }
       }
       result.cuts = search.cuts();
       result.repaired = search.repaired();
