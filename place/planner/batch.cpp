@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "place/planner/build_instance.h"
+#include "place/planner/drafts.h"
 
 namespace isochrone::place {
 

@@ -34,9 +34,6 @@ struct BuiltInstance {
 BuiltInstance build_instance(const Question& question,
                              const std::vector<Serving>& servings);
 
-/// GPUs rented for `replicas`: whole groups of the shape.
-std::int64_t rented_gpus(std::int64_t replicas, int gpus_per_replica, int shape_gpus);
-
 /// A batch workload on one offer: what it needs there, or why it cannot run.
 struct BatchFit {
   bool fits = false;

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -66,6 +68,7 @@ class Explainer {
       if (p == nullptr) {
         text += fmt::format("\n  {}: no admitted site has an offer that fits the job",
                             name_of(d));
+        text += why_no_offer_fits(d);
         cite(row, "workloads");
         continue;
       }
@@ -79,6 +82,29 @@ class Explainer {
       if (given(path)) cite(row, path);
     }
     row.set_text(text);
+  }
+
+  /// The commonest reasons, most offers first, over all candidate sites.
+  std::string why_no_offer_fits(int d) const {
+    const std::size_t b =
+        static_cast<std::size_t>(d) - question_.demand.populations.size();
+    std::map<std::string, int> offers;
+    for (const CandidateSite& site : question_.candidates.sites) {
+      for (const scenarios::Offer& offer : site.offers) {
+        const BatchFit fit = fit_batch(question_, built_.batch_workloads[b], offer);
+        ++offers[fit.fits ? "the law does not admit the data there" : fit.why_not];
+      }
+    }
+    std::vector<std::pair<int, std::string>> reasons;
+    for (const auto& [reason, count] : offers) reasons.emplace_back(-count, reason);
+    std::ranges::sort(reasons);
+    constexpr std::size_t kMost = 4;
+    if (reasons.size() > kMost) reasons.resize(kMost);
+    std::string text;
+    for (const auto& [count, reason] : reasons) {
+      text += fmt::format("\n    {} offers: {}", -count, reason);
+    }
+    return text;
   }
 
   bool given(const std::string& path) const {
