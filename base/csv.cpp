@@ -100,7 +100,6 @@ class Scanner {
 
 CsvTable CsvTable::read(const std::string& path,
                         const std::vector<std::string>& required_columns) {
-  constexpr std::size_t kMostBytes = std::size_t{512} << 20;
   return parse(read_file(path, kMostBytes), path, required_columns);
 }
 
@@ -206,6 +205,16 @@ std::vector<std::string> CsvTable::list(std::size_t row,
     rest.remove_prefix(bar + 1);
   }
   return parts;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 }  // namespace isochrone

@@ -15,8 +15,11 @@ namespace isochrone {
 /// that name file, line and column of a bad cell in `Diagnostics` and go on.
 class CsvTable {
  public:
-  /// Throws InputError if the file cannot be read, or has a malformed quote, a row of a
-  /// different width, a repeated or a missing column. Columns not asked for are kept.
+  static constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+
+  /// Throws InputError if the file cannot be read or is larger than that, or has a
+  /// malformed quote, a row of a different width, a repeated or a missing column.
+  /// Columns not asked for are kept.
   static CsvTable read(const std::string& path,
                        const std::vector<std::string>& required_columns);
   static CsvTable parse(std::string_view text, const std::string& name,
@@ -54,5 +57,8 @@ class CsvTable {
   std::vector<std::string> header_;
   std::vector<Row> rows_;
 };
+
+/// The text as a cell: in quotes where it holds a comma, a quote or a line break.
+std::string csv_cell(const std::string& text);
 
 }  // namespace isochrone

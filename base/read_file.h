@@ -10,4 +10,8 @@ namespace isochrone {
 /// may be endless).
 std::string read_file(const std::string& path, std::size_t most_bytes);
 
+/// The same, but of a larger file its first `most_bytes` bytes: for readers that say
+/// themselves what is too large.
+std::string read_start(const std::string& path, std::size_t most_bytes);
+
 }  // namespace isochrone

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <numbers>
 #include <sstream>
@@ -48,16 +47,9 @@ bool crosses(const Flat& a, const Flat& b) {
 
 CountryOutlines CountryOutlines::load(const std::string& folder) {
   const std::string path = folder + "/country_outlines.csv";
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream content;
-  content << in.rdbuf();
+  const CsvTable table =
+      CsvTable::read(path, {"country", "ring", "points", "as_of", "basis", "source"});
   Diagnostics faults;
-  if (!in) {
-    faults.error({path, 0, 0}, "cannot be read");
-    faults.throw_if_errors();
-  }
-  const CsvTable table = CsvTable::parse(
-      content.str(), path, {"country", "ring", "points", "as_of", "basis", "source"});
   CountryOutlines outlines;
   for (std::size_t i = 0; i < table.size(); ++i) {
     const auto country = geo::CountryCode::parse(table.text(i, "country"));

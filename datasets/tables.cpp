@@ -1,6 +1,5 @@
 #include "datasets/tables.h"
 
-#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -8,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "base/hash.h"
+#include "base/read_file.h"
 #include "datasets/row.h"
 
 namespace isochrone::datasets {
@@ -103,16 +103,9 @@ Tables Tables::read(const std::string& folder) {
   std::string hashed;
   for (const TableForm& form : kTables) {
     const std::string path = fmt::format("{}/{}.csv", folder, form.name);
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream content;
-    content << in.rdbuf();
-    if (!in) {
-      faults.error({path, 0, 0}, "cannot be read");
-      continue;
-    }
-    const std::string text = content.str();
-    hashed += fmt::format("{}.csv {}\n{}", form.name, text.size(), text);
     try {
+      const std::string text = read_file(path, CsvTable::kMostBytes);
+      hashed += fmt::format("{}.csv {}\n{}", form.name, text.size(), text);
       CsvTable table = CsvTable::parse(text, path, words(form.columns));
       check_provenance(table, faults);
       tables.by_name.emplace(form.name, std::move(table));

@@ -9,6 +9,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include "base/csv.h"
 #include "base/diagnostics.h"
 #include "place/plan_file/exports.h"
 
@@ -22,16 +23,6 @@ using Field = pb::FieldDescriptor;
 constexpr std::array<std::string_view, 11> kTables{
     "sites", "pools", "assignments", "populations", "unserved", "bill",
     "reach", "cells", "drills",      "law",         "spend"};
-
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
-  std::string out = "\"";
-  for (const char c : cell) {
-    out += c;
-    if (c == '"') out += '"';
-  }
-  return out + '"';
-}
 
 std::string shortest(double value) {
   std::array<char, 32> buffer{};
@@ -116,7 +107,7 @@ std::vector<std::string> pointed_at(const plan::Plan& plan, std::string_view tab
 void add_line(std::string& out, const std::vector<std::string>& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) out += ',';
-    out += quoted(cells[i]);
+    out += csv_cell(cells[i]);
   }
   out += '\n';
 }

@@ -106,6 +106,7 @@ TEST_SUITE("base/unit") {
     CHECK(complaint("/dev").find("is a directory") != std::string::npos);
     CHECK(complaint("/nowhere/at/all").find("no such file") != std::string::npos);
     CHECK(read_file("/dev/null", 1 << 20).empty());
+    CHECK(read_start("/dev/zero", 70'000).size() == 70'000);
   }
 
   TEST_CASE("a csv cell keeps commas, quotes and its place") {
@@ -114,6 +115,15 @@ TEST_SUITE("base/unit") {
     CHECK(table.text(0, "b") == "x, \"y\"");
     CHECK(table.position(0, "b").line == 2);
     CHECK(table.position(0, "b").column == 3);
+  }
+
+  TEST_CASE("a csv cell that is written is read back") {
+    for (const std::string text : {"plain", "a,b", "say \"so\"", "two\nlines", ""}) {
+      const CsvTable table =
+          CsvTable::parse("a,b\n1," + csv_cell(text) + "\n", "t.csv", {});
+      CHECK(table.text(0, "b") == text);
+    }
+    CHECK(csv_cell("plain") == "plain");
   }
 
   TEST_CASE("every fault of a csv file is told at once") {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/parallel.h"
 #include "place/plan_file/atomic_file.h"
 #include "place/plan_file/plan_file.h"
@@ -28,16 +29,6 @@ struct PointRow {
   std::string cells;  ///< the numbers, as CSV
   std::string message;
 };
-
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
-  std::string text = "\"";
-  for (const char c : cell) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
-}
 
 std::string plan_name(std::size_t point) {
   return fmt::format("point-{:05}.pb", point);
@@ -106,17 +97,18 @@ void run_sweep(const SweepOptions& options, Session& session) {
     return row;
   });
   std::string csv = "point";
-  for (const SweepAxis& axis : sweep.grid) csv += "," + quoted(axis.path);
+  for (const SweepAxis& axis : sweep.grid) csv += "," + csv_cell(axis.path);
   csv +=
       ",status,exit,bill_usd_month,objective_usd_month,bound_usd_month,gap_pct,sites,"
       "gpus,worst_attained,plan,message\n";
   for (std::size_t point = 0; point < rows.size(); ++point) {
     csv += std::to_string(point);
     for (const auto& setting : sweep.settings(point))
-      csv += "," + quoted(setting.value);
+      csv += "," + csv_cell(setting.value);
     const PointRow& row = rows[point];
-    csv += fmt::format(",{},{},{},{}\n", row.ending, row.exit,
-                       row.cells.empty() ? ",,,,,,," : row.cells, quoted(row.message));
+    csv +=
+        fmt::format(",{},{},{},{}\n", row.ending, row.exit,
+                    row.cells.empty() ? ",,,,,,," : row.cells, csv_cell(row.message));
     const bool answered = row.exit == kDone || row.exit == kInfeasibleQuestion ||
                           row.exit == kObjectiveMissed;
     if (!answered) session.exit = kPointsFailed;
