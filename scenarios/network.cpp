@@ -1,6 +1,5 @@
 #include "scenarios/network.h"
 
-#include <filesystem>
 #include <stdexcept>
 #include <vector>
 
@@ -9,19 +8,12 @@
 namespace isochrone::scenarios {
 namespace {
 
-/// What a relative path of the scenario means; an absolute one stays as it is.
-std::string beside(const std::string& folder, const std::string& path) {
-  return (std::filesystem::path(folder) / path).string();
-}
-
-datasets::PingFile read_pings(const spec::Measured& measured,
-                              const std::string& folder) {
-  return datasets::PingFile::read(beside(folder, measured.file()),
-                                  beside(folder, measured.places()));
-}
-
-void append(const datasets::PingFile& file, geo::Regime regime,
+void append(const spec::Measured& measured, const std::string& folder,
             std::vector<geo::MeasuredRtt>& into) {
+  const auto file = datasets::PingFile::read(file_path(folder, measured.file()),
+                                             file_path(folder, measured.places()));
+  const auto regime =
+      measured.regime() == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
   for (const datasets::Ping& ping : file.pings) {
     into.push_back({file.places[ping.from].end, file.places[ping.to].end, regime,
                     micros_from_ms(ping.rtt_ms)});
@@ -36,9 +28,7 @@ geo::NetworkModel network_of(const Scenario& scenario,
   // One's own measurements win over the catalog's: the first entry of a pair counts.
   std::vector<geo::MeasuredRtt> measured;
   for (const spec::Measured& file : scenario.spec.network().measured()) {
-    append(read_pings(file, scenario.folder),
-           file.regime() == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone,
-           measured);
+    append(file, scenario.folder, measured);
   }
   tables.measured.insert(tables.measured.begin(), measured.begin(), measured.end());
   const std::vector<std::string> cuts(scenario.spec.network().cut().begin(),

@@ -2,16 +2,12 @@
 // applied (settings) -> messages (spec_reader) -> checks of what values mean together
 // (checks) -> canonical text and hash (normalise). Reader and checks report all faults;
 // a text that is not YAML has no tree to go on with.
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "base/hash.h"
+#include "base/read_file.h"
 #include "scenarios/checks.h"
 #include "scenarios/normalise.h"
 #include "scenarios/settings.h"
@@ -20,26 +16,6 @@
 
 namespace isochrone::scenarios {
 namespace {
-
-[[noreturn]] void refuse(const std::string& path, std::string message) {
-  Diagnostics faults;
-  faults.error({path, 0, 0}, std::move(message));
-  throw InputError({faults.all().begin(), faults.all().end()});
-}
-
-std::string read_text(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) refuse(path, "no such file");
-  if (std::filesystem::is_directory(status)) refuse(path, "is a directory");
-  std::ifstream in(path, std::ios::binary);
-  // One byte more than is allowed tells a file that is too large, be it endless.
-  std::string text(kMaxYamlBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || (in.fail() && !in.eof())) refuse(path, "cannot be read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
-}
 
 /// The entries of one severity, each once.
 std::vector<Diagnostic> pick(const Diagnostics& faults, Severity severity) {
@@ -84,6 +60,10 @@ void CheckContext::warning(const std::string& path, std::string message,
   faults.warning(source.at(path), std::move(message), std::move(hint));
 }
 
+std::string file_path(const std::string& folder, const std::string& file) {
+  return (std::filesystem::path(folder) / file).string();
+}
+
 Scenario parse_scenario(std::string_view yaml, const std::string& name,
                         const std::string& folder, const datasets::Catalog& catalog,
                         std::span<const Setting> settings) {
@@ -107,7 +87,8 @@ Scenario parse_scenario(std::string_view yaml, const std::string& name,
 
 Scenario read_scenario(const std::string& path, const datasets::Catalog& catalog,
                        std::span<const Setting> settings) {
-  const std::string text = read_text(path);
+  // One byte more than is allowed: parse_yaml says what is too large.
+  const std::string text = read_start(path, kMaxYamlBytes + 1);
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return parse_scenario(text, path, folder, catalog, settings);
 }

@@ -43,6 +43,10 @@ struct Scenario {
   std::string folder;      ///< that relative file names start from
 };
 
+/// Where a file lies that a scenario in `folder` names; an absolute name stays as it
+/// is.
+std::string file_path(const std::string& folder, const std::string& file);
+
 /// One `--set path=value`; the value is read as YAML.
 struct Setting {
   std::string path;

@@ -49,8 +49,10 @@ double mean_of(const spec::Law& law, const Scenario& scenario) {
   if (law.has_constant()) return law.constant();
   if (law.has_uniform()) return (law.uniform().min() + law.uniform().max()) / 2;
   if (law.has_lognormal()) return law.lognormal().mean();
-  if (law.has_empirical()) return mean_of_file(scenario.folder + "/" + law.empirical());
-  if (law.has_trace()) return mean_of_trace(scenario.folder + "/" + law.trace());
+  if (law.has_empirical()) {
+    return mean_of_file(file_path(scenario.folder, law.empirical()));
+  }
+  if (law.has_trace()) return mean_of_trace(file_path(scenario.folder, law.trace()));
   return 0;
 }
 

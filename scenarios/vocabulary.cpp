@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostics.h"
+#include "scenarios/scenario.h"
 
 namespace isochrone::scenarios {
 namespace {
@@ -146,7 +147,7 @@ std::optional<WordFault> Vocabulary::place_fault(const std::string& text) const 
 }
 
 std::string Vocabulary::path_of(const std::string& file) const {
-  return (std::filesystem::path(folder_) / file).string();
+  return file_path(folder_, file);
 }
 
 std::optional<WordFault> Vocabulary::file_fault(const std::string& text) const {

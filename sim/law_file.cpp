@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,10 +87,6 @@ std::vector<Weighted> read_trace(const std::string& path, Quantity quantity) {
   return points;
 }
 
-std::string beside(const scenarios::Scenario& scenario, const std::string& file) {
-  return (std::filesystem::path(scenario.folder) / file).string();
-}
-
 IntegerLaw read_law(const spec::Law& law, double unit, std::int64_t cap,
                     const scenarios::Scenario& scenario, Quantity quantity) {
   if (law.has_constant()) {
@@ -112,11 +107,11 @@ IntegerLaw read_law(const spec::Law& law, double unit, std::int64_t cap,
     return IntegerLaw::lognormal(mean * unit, p99 * unit, cap);
   }
   if (law.has_empirical()) {
-    const std::string path = beside(scenario, law.empirical());
+    const std::string path = scenarios::file_path(scenario.folder, law.empirical());
     return IntegerLaw(empirical_cells(read_empirical(path), unit, cap, path));
   }
   if (law.has_trace()) {
-    const std::string path = beside(scenario, law.trace());
+    const std::string path = scenarios::file_path(scenario.folder, law.trace());
     return IntegerLaw(empirical_cells(read_trace(path, quantity), unit, cap, path));
   }
   return IntegerLaw::constant(1);
