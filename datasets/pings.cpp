@@ -11,9 +11,6 @@
 namespace isochrone::datasets {
 namespace {
 
-constexpr double kMsPerKm = 2.0 / 204.190;  // light in fibre, there and back
-// Coordinates are city centres; the machine may stand 100 km away.
-constexpr double kGraceMs = 3;
 constexpr double kSelfPingMs = 5;
 // Real routes take 1.3 to 4 times as long as light along the great circle, so halves of
 // them mostly fall below 1.
@@ -123,7 +120,8 @@ class SanityCheck {
     double worst_ms = 0;
     std::size_t count = 0;
     for (const Ping& ping : file_.pings) {
-      const double missing = kMsPerKm * km(ping) - kGraceMs - ping.rtt_ms;
+      const double missing =
+          geo::kFibreMsPerKm * km(ping) - kLightGraceMs - ping.rtt_ms;
       if (missing <= 0) continue;
       ++count;
       if (missing <= worst_ms) continue;
@@ -136,14 +134,14 @@ class SanityCheck {
         fmt::format("{} round trips are faster than light in fibre, most of all {} "
                     "with {:g} ms over {:.0f} km, which light takes {:.1f} ms for",
                     count, pair(*worst), worst->rtt_ms, km(*worst),
-                    kMsPerKm * km(*worst)));
+                    geo::kFibreMsPerKm * km(*worst)));
   }
 
   bool halved_as_a_whole() {
     std::vector<double> stretches;
     for (const Ping& ping : file_.pings) {
       const double far = km(ping);
-      if (far >= kFarKm) stretches.push_back(ping.rtt_ms / (kMsPerKm * far));
+      if (far >= kFarKm) stretches.push_back(ping.rtt_ms / (geo::kFibreMsPerKm * far));
     }
     if (stretches.size() < kEnough || median(stretches) >= 1.05) return false;
     found_.warning(file_.pings.front().position,

@@ -8,6 +8,10 @@
 
 namespace isochrone::datasets {
 
+/// How far below light in fibre a measured round trip may be: coordinates are city
+/// centres, the machine may stand 100 km away.
+inline constexpr double kLightGraceMs = 3;
+
 /// A place of a measurement file: its name there, and where it lies.
 struct PingPlace {
   std::string name;

@@ -4,18 +4,10 @@
 #include <fmt/format.h>
 
 #include "datasets/catalog_reader.h"
+#include "datasets/pings.h"
 #include "geo/transit_policy.h"
 
 namespace isochrone::datasets {
-namespace {
-
-// Light in fibre, there and back. No route is shorter than the great circle, no
-// measurement faster than light along it (coordinates are city centres: 3 ms of grace).
-constexpr double kMsPerKm = 2.0 / 204.190;
-constexpr double kGraceMs = 3;
-
-}  // namespace
-
 void CatalogReader::read_hubs() {
   Keys keys;
   each_row("hubs", [&](const Row& row) {
@@ -182,9 +174,11 @@ void CatalogReader::read_measured() {
     const bool open = row.word("regime", kRegimes) == "public";
     const double rtt_ms = row.number("rtt_ms", 0.01, 5000);
     if (!from || !to) return;
+    // No route is shorter than the great circle.
     const double floor_ms =
-        kMsPerKm * geo::great_circle_km(endpoints[*from].at, endpoints[*to].at);
-    if (rtt_ms < floor_ms - kGraceMs) {
+        geo::kFibreMsPerKm *
+        geo::great_circle_km(endpoints[*from].at, endpoints[*to].at);
+    if (rtt_ms < floor_ms - kLightGraceMs) {
       row.fault("rtt_ms",
                 fmt::format("rtt_ms is {}, faster than light in fibre ({:.1f})", rtt_ms,
                             floor_ms));

@@ -18,8 +18,6 @@
 namespace isochrone::geo {
 namespace {
 
-bool usable(const PathLength& length) { return length < PathLength::unreachable(); }
-
 /// Sums of up to three unreachable lengths do not overflow and stay above one.
 WayLength operator+(const WayLength& a, const WayLength& b) {
   return {a.standing + b.standing, a.intact + b.intact};
@@ -32,10 +30,10 @@ void improve(WayLength& best, const WayLength& way) {
 
 WayLength length_of(const Leg& leg) {
   WayLength length;
-  if (usable(leg.joint.length)) {
+  if (leg.reachable()) {
     length.standing = {leg.joint.length.weighted_m, leg.path_m};
   }
-  if (usable(leg.intact)) length.intact = {leg.intact.weighted_m, leg.intact_m};
+  if (leg.intact.reachable()) length.intact = {leg.intact.weighted_m, leg.intact_m};
   return length;
 }
 

@@ -25,7 +25,8 @@ struct PathLength {
     return {std::numeric_limits<std::int64_t>::max() / 4,
             std::numeric_limits<std::int64_t>::max() / 4};
   }
-  bool reachable() const { return *this != unreachable(); }
+  /// Also false for a sum of lengths of which one is unreachable.
+  bool reachable() const { return *this < unreachable(); }
   constexpr auto operator<=>(const PathLength&) const = default;
   friend constexpr PathLength operator+(PathLength a, PathLength b) {
     return {a.weighted_m + b.weighted_m, a.real_m + b.real_m};

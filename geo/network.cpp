@@ -156,23 +156,30 @@ struct Pair {
   bool through_gates = false;
 };
 
+std::vector<Attachment> attach_all(std::span<const Endpoint> endpoints,
+                                   const std::vector<Hub>& hubs) {
+  return parallel_map(endpoints.size(),
+                      [&](std::size_t i) { return attach(endpoints[i], hubs); });
+}
+
 /// The pairs of one question: endpoints prepared, then joined two by two.
 class PairFinder {
  public:
-  PairFinder(const NetworkState& model, Regime regime, std::span<const Endpoint> from)
+  /// Only these may be the first of a pair.
+  PairFinder(const NetworkState& model, Regime regime, std::span<const Attachment> from)
       : model_(model),
         regime_(regime),
         law_(model.law(regime)),
         cap_{law_.coefficients().cap_until_km, law_.coefficients().cap_factor,
              law_.coefficients().cap_km},
-        lengths_(model.lengths(regime, attach_all(from))),
+        lengths_(model.lengths(regime, from)),
         router_(model.gates, lengths_, cap_) {}
 
   PairFinder(const PairFinder&) = delete;
   PairFinder& operator=(const PairFinder&) = delete;
 
-  End prepare(const Endpoint& endpoint) const {
-    End end{endpoint, attach(endpoint, model_.tables.hubs), {}, {}, {}};
+  End prepare(const Endpoint& endpoint, const Attachment& hubs) const {
+    End end{endpoint, hubs, {}, {}, {}};
     if (regime_ == Regime::kPublic) {
       end.gates = router_.reach(endpoint, end.hubs);
     } else {
@@ -187,7 +194,7 @@ class PairFinder {
     const bool domestic = from.endpoint.country == to.endpoint.country;
     if (!domestic && regime_ == Regime::kPublic) {
       const WayLength way = router_.length(from.gates, to.gates);
-      pair.through_gates = way.standing < PathLength::unreachable();
+      pair.through_gates = way.standing.reachable();
       pair.path = {pair.through_gates, false, 0, way.standing.real_m,
                    way.intact.real_m,  0};
     }
@@ -219,12 +226,6 @@ class PairFinder {
   const GateRouter& router() const { return router_; }
 
  private:
-  std::vector<Attachment> attach_all(std::span<const Endpoint> endpoints) const {
-    return parallel_map(endpoints.size(), [&](std::size_t i) {
-      return attach(endpoints[i], model_.tables.hubs);
-    });
-  }
-
   const NetworkState& model_;
   Regime regime_;
   const RegimeLaw& law_;
@@ -330,13 +331,17 @@ NetworkModel& NetworkModel::operator=(NetworkModel&&) noexcept = default;
 
 RttMatrix NetworkModel::rtts(Regime regime, std::span<const Endpoint> from,
                              std::span<const Endpoint> to) const {
-  const PairFinder pairs(*state_, regime, from);
-  const auto prepare_all = [&](std::span<const Endpoint> endpoints) {
-    return parallel_map(endpoints.size(),
-                        [&](std::size_t i) { return pairs.prepare(endpoints[i]); });
+  const std::vector<Attachment> near_from = attach_all(from, state_->tables.hubs);
+  const std::vector<Attachment> near_to = attach_all(to, state_->tables.hubs);
+  const PairFinder pairs(*state_, regime, near_from);
+  const auto prepare_all = [&](std::span<const Endpoint> endpoints,
+                               std::span<const Attachment> hubs) {
+    return parallel_map(endpoints.size(), [&](std::size_t i) {
+      return pairs.prepare(endpoints[i], hubs[i]);
+    });
   };
-  const std::vector<End> rows = prepare_all(from);
-  const std::vector<End> columns = prepare_all(to);
+  const std::vector<End> rows = prepare_all(from, near_from);
+  const std::vector<End> columns = prepare_all(to, near_to);
   std::vector<RttEntry> entries(from.size() * to.size());
   parallel_for_each_index(from.size(), [&](std::size_t i) {
     for (std::size_t j = 0; j < to.size(); ++j) {
@@ -349,9 +354,10 @@ RttMatrix NetworkModel::rtts(Regime regime, std::span<const Endpoint> from,
 Route NetworkModel::route(Regime regime, const Endpoint& from,
                           const Endpoint& to) const {
   const RegimeLaw& law = state_->law(regime);
-  const PairFinder pairs(*state_, regime, std::span(&from, 1));
-  const End start = pairs.prepare(from);
-  const End finish = pairs.prepare(to);
+  const Attachment near_from = attach(from, state_->tables.hubs);
+  const PairFinder pairs(*state_, regime, std::span(&near_from, 1));
+  const End start = pairs.prepare(from, near_from);
+  const End finish = pairs.prepare(to, attach(to, state_->tables.hubs));
   const Pair pair = pairs.join(start, finish);
   Route route;
   route.great_circle_km = great_circle_km(from.at, to.at);

@@ -31,6 +31,10 @@ struct Coordinates {
 /// Kilometres on the sphere of radius 6371.0088 km (haversine; within 0.6 % of WGS 84).
 double great_circle_km(Coordinates a, Coordinates b);
 
+/// Light in fibre of group index 1.468.
+inline constexpr double kFibreKmPerSecond = 204190;
+inline constexpr double kFibreMsPerKm = 2e3 / kFibreKmPerSecond;  ///< there and back
+
 /// An end of a network path: a metro or a site's location.
 struct Endpoint {
   std::string name;  ///< for messages and hop lists

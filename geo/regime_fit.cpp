@@ -2,43 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <stdexcept>
-#include <vector>
 
 #include <Eigen/Dense>
+
+#include "geo/regime_law.h"
 
 namespace isochrone::geo {
 namespace {
 
-constexpr double kMsPerKm = 2e3 / 204190;
 constexpr int kRounds = 60;
 // Errors below one per cent count alike, or a pair that fits by chance would rule.
 constexpr double kSmallestError = 0.01;
-
-double grown(const RegimeCoefficients& c, double path_km) {
-  return c.ramp_km > 0 ? std::min(1.0, path_km / c.ramp_km) : 1.0;
-}
-
-RelativeErrors summary(std::vector<double> errors) {
-  RelativeErrors result;
-  result.n = errors.size();
-  if (errors.empty()) return result;
-  std::ranges::sort(errors);
-  const auto at = [&](double share) {
-    const auto rank = static_cast<std::size_t>(share * static_cast<double>(result.n));
-    return errors[std::min(rank, result.n - 1)];
-  };
-  result.median = at(0.5);
-  result.p90 = at(0.9);
-  for (const double error : errors) result.mean += error;
-  result.mean /= static_cast<double>(result.n);
-  return result;
-}
-
-double relative_error(const PathObservation& o, const RegimeCoefficients& c) {
-  return std::abs(predicted_ms(c, o.path_km, o.domestic) - o.rtt_ms) / o.rtt_ms;
-}
 
 /// rtt - near * (1 - grown) = stretch * light + constant * grown, in units of the rtt.
 /// Columns: stretch, constant between countries, constant within one.
@@ -50,9 +25,9 @@ struct Design {
       : terms(std::ssize(observations), 3), target(std::ssize(observations)) {
     for (Eigen::Index i = 0; i < target.size(); ++i) {
       const PathObservation& o = observations[static_cast<std::size_t>(i)];
-      const double share = grown(c, o.path_km);
+      const double share = grown_share(c, o.path_km);
       const double constant = share / o.rtt_ms;
-      terms.row(i) << kMsPerKm * o.path_km / o.rtt_ms, o.domestic ? 0 : constant,
+      terms.row(i) << kFibreMsPerKm * o.path_km / o.rtt_ms, o.domestic ? 0 : constant,
           o.domestic ? constant : 0;
       target[i] = (o.rtt_ms - c.near_ms * (1 - share)) / o.rtt_ms;
     }
@@ -88,10 +63,8 @@ Eigen::Vector3d solve(const Design& design, const Eigen::VectorXd& weights,
 }  // namespace
 
 double predicted_ms(const RegimeCoefficients& c, double path_km, bool domestic) {
-  const double full_ms =
-      domestic ? c.domestic_ms.value_or(c.constant_ms) : c.constant_ms;
-  return kMsPerKm * path_km * c.stretch + c.near_ms +
-         (full_ms - c.near_ms) * grown(c, path_km);
+  return kFibreMsPerKm * path_km * c.stretch + c.near_ms +
+         (full_constant_ms(c, domestic) - c.near_ms) * grown_share(c, path_km);
 }
 
 RegimeCoefficients fit_regime(std::span<const PathObservation> observations,
@@ -115,37 +88,6 @@ RegimeCoefficients fit_regime(std::span<const PathObservation> observations,
   if (told(1)) start.constant_ms = x[1];
   if (told(2)) start.domestic_ms = x[2];
   return start;
-}
-
-RelativeErrors relative_errors(std::span<const PathObservation> observations,
-                               const RegimeCoefficients& coefficients) {
-  std::vector<double> errors;
-  for (const PathObservation& o : observations) {
-    errors.push_back(relative_error(o, coefficients));
-  }
-  return summary(std::move(errors));
-}
-
-RelativeErrors leave_place_out_errors(std::span<const PathObservation> observations,
-                                      const RegimeCoefficients& start) {
-  std::set<std::size_t> places;
-  for (const PathObservation& o : observations) {
-    places.insert({o.from_place, o.to_place});
-  }
-  std::vector<double> errors;
-  for (const std::size_t place : places) {
-    std::vector<PathObservation> kept;
-    std::vector<PathObservation> left_out;
-    for (const PathObservation& o : observations) {
-      const bool touches = o.from_place == place || o.to_place == place;
-      (touches ? left_out : kept).push_back(o);
-    }
-    const RegimeCoefficients fitted = fit_regime(kept, start);
-    for (const PathObservation& o : left_out) {
-      errors.push_back(relative_error(o, fitted));
-    }
-  }
-  return summary(std::move(errors));
 }
 
 }  // namespace isochrone::geo

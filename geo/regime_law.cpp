@@ -10,14 +10,20 @@
 namespace isochrone::geo {
 namespace {
 
-constexpr double kFibreKmPerSecond = 204190;
-
 Micros at_stretch(std::int64_t path_m, double stretch) {
   const double km = static_cast<double>(path_m) / 1e3;
   return Micros{std::llround(2e6 * km / kFibreKmPerSecond * stretch)};
 }
 
 }  // namespace
+
+double full_constant_ms(const RegimeCoefficients& c, bool domestic) {
+  return domestic ? c.domestic_ms.value_or(c.constant_ms) : c.constant_ms;
+}
+
+double grown_share(const RegimeCoefficients& c, double path_km) {
+  return c.ramp_km > 0 ? std::min(1.0, path_km / c.ramp_km) : 1.0;
+}
 
 RegimeLaw::RegimeLaw(const RegimeCoefficients& coefficients, const char* regime)
     : c_(coefficients) {
@@ -35,10 +41,8 @@ Micros RegimeLaw::travel_time(std::int64_t path_m) const {
 
 Micros RegimeLaw::constant(const PairPath& pair, std::int64_t path_m) const {
   const double km = static_cast<double>(path_m) / 1e3;
-  const double full_ms =
-      pair.domestic ? c_.domestic_ms.value_or(c_.constant_ms) : c_.constant_ms;
-  const double grown = c_.ramp_km > 0 ? std::min(1.0, km / c_.ramp_km) : 1.0;
-  return micros_from_ms(c_.near_ms + (full_ms - c_.near_ms) * grown);
+  const double full_ms = full_constant_ms(c_, pair.domestic);
+  return micros_from_ms(c_.near_ms + (full_ms - c_.near_ms) * grown_share(c_, km));
 }
 
 Micros RegimeLaw::neighbours(const PairPath& pair) const {

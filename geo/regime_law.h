@@ -20,6 +20,11 @@ struct PairPath {
   double neighbours = 0;      ///< logarithm of what measured neighbours differ by
 };
 
+/// The constant of a path of ramp_km and more.
+double full_constant_ms(const RegimeCoefficients& coefficients, bool domestic);
+/// How much of it, beyond near_ms, a path pays: 0 .. 1.
+double grown_share(const RegimeCoefficients& coefficients, double path_km);
+
 /// A regime's coefficients turned into times. Throws std::invalid_argument where they
 /// let an RTT beat light in fibre.
 class RegimeLaw {

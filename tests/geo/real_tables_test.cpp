@@ -9,6 +9,7 @@
 
 #include "base/parallel.h"
 #include "datasets/catalog.h"
+#include "geo/evaluation.h"
 #include "geo/network.h"
 #include "geo/regime_fit.h"
 
@@ -235,7 +236,12 @@ TEST_SUITE("geo/real_tables") {
     CHECK(fitted.stretch == doctest::Approx(committed.stretch).epsilon(0.01));
     CHECK(fitted.constant_ms == doctest::Approx(committed.constant_ms).epsilon(0.1));
     CHECK(*fitted.domestic_ms == doctest::Approx(*committed.domestic_ms).epsilon(0.1));
-    CHECK(relative_errors(pairs, committed).median <= 0.065);
+    std::vector<JudgedPair> judged;
+    for (const PathObservation& pair : pairs) {
+      judged.push_back(
+          {pair.rtt_ms, predicted_ms(committed, pair.path_km, pair.domestic), ""});
+    }
+    CHECK(summarise_errors(judged).median <= 0.065);
   }
 }
 

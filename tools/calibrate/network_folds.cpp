@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t kFolds = 4;
 constexpr std::uint64_t kDraws = 6;
-constexpr double kMsPerKm = 2e3 / 204190;
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a fixed pseudo-random number per (draw, unit).
 std::uint64_t mixed(std::uint64_t draw, std::uint64_t unit) {
@@ -63,7 +62,7 @@ double Fit::predicted_ms(const MeasuredPair& pair) const {
     ms *= std::exp(std::clamp(log_ratio, -geo::NeighbourField::kLargest,
                               geo::NeighbourField::kLargest));
   }
-  return std::max(ms, kMsPerKm * o.path_km);
+  return std::max(ms, geo::kFibreMsPerKm * o.path_km);
 }
 
 geo::JudgedPair judge(const MeasuredPair& pair, double predicted_ms) {
