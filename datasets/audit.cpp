@@ -220,13 +220,6 @@ AuditedPromise law_rows(const Catalog& catalog) {
   return result;
 }
 
-/// Where a territory's rules come from: its own code, or that of the country followed.
-geo::CountryCode law_of(const Catalog& catalog, geo::CountryCode country) {
-  const auto follows = catalog.territories.find(country);
-  if (follows == catalog.territories.end()) return country;
-  return geo::CountryCode::parse(follows->second).value_or(country);
-}
-
 AuditedPromise rules(const Catalog& catalog) {
   AuditedPromise result{
       "every metro has a rule or is unknown, never free by silence", 0, "", {}};
@@ -239,11 +232,11 @@ AuditedPromise rules(const Catalog& catalog) {
   std::set<geo::CountryCode> unknown;
   for (const Metro& metro : catalog.metros) {
     ++result.looked_at;
-    const geo::CountryCode law = law_of(catalog, metro.country);
+    const geo::CountryCode law = catalog.law_of(metro.country);
     const bool has_rule = ruled.contains(law);
     with_rule += has_rule;
     if (!has_rule) unknown.insert(metro.country);
-    if (law_of(catalog, law) != law) {
+    if (catalog.law_of(law) != law) {
       result.breaches.push_back(fmt::format("{} follows {}, which follows another",
                                             metro.country.text(), law.text()));
     }

@@ -85,6 +85,21 @@ Catalog Catalog::load(const std::string& folder) {
   return CatalogReader(folder).read();
 }
 
+geo::CountryCode Catalog::law_of(geo::CountryCode country) const {
+  const auto follows = territories.find(country);
+  if (follows == territories.end()) return country;
+  return geo::CountryCode::parse(follows->second).value_or(country);  // own, unknown
+}
+
+std::string Catalog::continent_of(geo::CountryCode country) const {
+  for (const char* name :
+       {"AFRICA", "ASIA", "EUROPE", "NORTH_AMERICA", "OCEANIA", "SOUTH_AMERICA"}) {
+    const auto* members = blocs.find(name);
+    if (members != nullptr && members->contains(country)) return name;
+  }
+  return "ELSEWHERE";
+}
+
 std::optional<CountryId> Catalog::country(geo::CountryCode code) const {
   return find_id<CountryId>(country_index_, code.text());
 }

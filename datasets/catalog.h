@@ -50,7 +50,8 @@ using ModelId = Id<struct ModelTag>;
 struct Country {
   geo::CountryCode code;
   std::string name;
-  std::string region;  ///< continent, as the source names it
+  std::string
+      region;  ///< Africa, Americas, Asia, Europe or Oceania, as the source has it
   double population = 0;
   double internet_users = 0;
   geo::AccessLaw access;         ///< country value (fixed and mobile mixed)
@@ -263,6 +264,11 @@ struct Catalog {
   std::optional<ModelId> model(std::string_view id) const;
   const DailyProfile* daily_profile(std::string_view name) const;
   std::set<geo::CountryCode> country_codes() const;
+  /// The country whose law holds: the one that a territory follows, else its own.
+  geo::CountryCode law_of(geo::CountryCode country) const;
+  /// The bloc of the six continents that holds the country (`NORTH_AMERICA`), or
+  /// ELSEWHERE.
+  std::string continent_of(geo::CountryCode country) const;
 
   /// The rows that sell GPUs at a site, one per (GPU, shape, term): site price before
   /// provider area before provider list, same provider and tier, and a GPU that was

@@ -112,16 +112,10 @@ ResidencyRules::ResidencyRules(const Scenario& scenario, const Catalog& catalog)
   }
 }
 
-CountryCode ResidencyRules::law_of(CountryCode country) const {
-  const auto follows = catalog_.territories.find(country);
-  if (follows == catalog_.territories.end()) return country;
-  return CountryCode::parse(follows->second).value_or(country);  // own, unknown
-}
-
 bool ResidencyRules::names(const Line& line, CountryCode from,
                            const std::string& data) const {
   if (!line.data.empty() && !line.data.contains(data)) return false;
-  return line.from.contains(from) || line.from.contains(law_of(from));
+  return line.from.contains(from) || line.from.contains(catalog_.law_of(from));
 }
 
 Verdict ResidencyRules::verdict(CountryCode from, std::size_t workload,
@@ -146,10 +140,10 @@ Verdict ResidencyRules::verdict(CountryCode from, std::size_t workload,
 
 Verdict ResidencyRules::law(CountryCode from, const std::string& data,
                             CountryCode to) const {
-  if (law_of(from) == law_of(to)) {
+  if (catalog_.law_of(from) == catalog_.law_of(to)) {
     std::string why = from == to ? fmt::format("{}: the own country", from.text())
                                  : fmt::format("{} and {}: the law of {}", from.text(),
-                                               to.text(), law_of(from).text());
+                                               to.text(), catalog_.law_of(from).text());
     return {true, false, "home", {std::move(why)}};
   }
   Verdict all = law_on(days_.front(), from, data, to);
@@ -168,7 +162,7 @@ Verdict ResidencyRules::law(CountryCode from, const std::string& data,
 
 Verdict ResidencyRules::law_on(Day day, CountryCode from, const std::string& data,
                                CountryCode to) const {
-  const auto rows = rows_.find({law_of(from), data});
+  const auto rows = rows_.find({catalog_.law_of(from), data});
   std::vector<const Row*> whole;
   if (rows != rows_.end()) {
     std::ranges::copy_if(rows->second, std::back_inserter(whole), [&](const Row* row) {
@@ -197,7 +191,7 @@ Verdict ResidencyRules::law_on(Day day, CountryCode from, const std::string& dat
   if (alternatives) {
     if (!basis.allowed) {
       basis.chain.push_back(fmt::format("no basis in the law of {} ({}) admits {}",
-                                        law_of(from).text(), data, to.text()));
+                                        catalog_.law_of(from).text(), data, to.text()));
     }
     join(all, std::move(basis));
   }
@@ -205,9 +199,9 @@ Verdict ResidencyRules::law_on(Day day, CountryCode from, const std::string& dat
 }
 
 Verdict ResidencyRules::reading(const Row& row, CountryCode to) const {
-  const bool listed =
-      row.allow_any || row.allow.contains(to) || row.allow.contains(law_of(to));
-  if (!listed || row.except.contains(to) || row.except.contains(law_of(to))) {
+  const bool listed = row.allow_any || row.allow.contains(to) ||
+                      row.allow.contains(catalog_.law_of(to));
+  if (!listed || row.except.contains(to) || row.except.contains(catalog_.law_of(to))) {
     // Of alternative rows only those that speak of the destination are worth citing.
     if (!row.and_rule) return {};
     return {false, false, "", {cite(row) + ": does not admit " + to.text()}};
@@ -252,7 +246,7 @@ Verdict ResidencyRules::no_law(CountryCode from, const std::string& data,
 
 void ResidencyRules::add_notes(CountryCode from, const std::string& data,
                                Verdict& verdict) const {
-  const auto rows = rows_.find({law_of(from), data});
+  const auto rows = rows_.find({catalog_.law_of(from), data});
   const bool refused = !verdict.allowed && !verdict.unknown;
   if (refused || rows == rows_.end()) return;
   for (const Row* row : rows->second) {
@@ -279,7 +273,7 @@ Verdict ResidencyRules::policy(CountryCode from, const std::string& data,
   const spec::Residency& residency = scenario_.spec.residency();
   const std::string otherwise =
       residency.has_otherwise() ? residency.otherwise() : "home";
-  const bool home = law_of(from) == law_of(to);
+  const bool home = catalog_.law_of(from) == catalog_.law_of(to);
   std::string why = fmt::format("no policy rule names {} ({}): otherwise {}",
                                 from.text(), data, otherwise);
   if (otherwise == "any") return {true, false, "any", {std::move(why)}};

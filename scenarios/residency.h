@@ -52,7 +52,6 @@ class ResidencyRules {
   };
 
   bool names(const Line& line, geo::CountryCode from, const std::string& data) const;
-  geo::CountryCode law_of(geo::CountryCode country) const;
   Verdict law(geo::CountryCode from, const std::string& data,
               geo::CountryCode to) const;
   Verdict law_on(Day day, geo::CountryCode from, const std::string& data,

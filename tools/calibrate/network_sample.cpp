@@ -1,7 +1,6 @@
 #include "tools/calibrate/network_sample.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -13,17 +12,7 @@ namespace {
 
 constexpr double kShortestKm = 100;
 constexpr double kOneCityKm = 60;
-constexpr double kKmPerMs = 204190 / 2e3;  // of path, per ms of round trip
-
-std::string continent(const datasets::Catalog& catalog, geo::CountryCode country) {
-  static constexpr std::array kContinents = {
-      "AFRICA", "ASIA", "EUROPE", "NORTH_AMERICA", "OCEANIA", "SOUTH_AMERICA"};
-  for (const char* name : kContinents) {
-    const auto* members = catalog.blocs.find(name);
-    if (members != nullptr && members->contains(country)) return name;
-  }
-  return "ELSEWHERE";
-}
+constexpr double kKmPerMs = geo::kFibreKmPerSecond / 2e3;  // per ms of round trip
 
 std::string group_of(const datasets::Catalog& catalog, geo::CountryCode country) {
   for (const geo::TransitGroup& group : catalog.network.transit_groups) {
@@ -63,8 +52,8 @@ void add_pairs(const datasets::Catalog& catalog, const datasets::PingFile& file,
     if (ends.first == ends.second || km < kShortestKm) continue;
     double sum = 0;
     for (const double rtt_ms : both) sum += rtt_ms;
-    const std::string x = continent(catalog, a.country);
-    const std::string y = continent(catalog, b.country);
+    const std::string x = catalog.continent_of(a.country);
+    const std::string y = catalog.continent_of(b.country);
     sample.pairs.push_back({{0, sum / static_cast<double>(both.size()), ends.first,
                              ends.second, a.country == b.country},
                             km,

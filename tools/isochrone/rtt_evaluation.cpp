@@ -1,12 +1,12 @@
 #include "tools/isochrone/rtt_evaluation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "place/plan_file/table.h"
 #include "scenarios/json.h"
 
@@ -17,17 +17,6 @@ using scenarios::json_array;
 using scenarios::json_member;
 using scenarios::json_object;
 using scenarios::json_text;
-
-constexpr std::array kContinents = {"AFRICA",        "ASIA",    "EUROPE",
-                                    "NORTH_AMERICA", "OCEANIA", "SOUTH_AMERICA"};
-
-std::string continent(const datasets::Catalog& catalog, geo::CountryCode country) {
-  for (const char* name : kContinents) {
-    const auto* members = catalog.blocs.find(name);
-    if (members != nullptr && members->contains(country)) return name;
-  }
-  return "ELSEWHERE";
-}
 
 double error_of(const EvaluatedPing& ping) {
   return ping.judged.modelled_ms / ping.judged.measured_ms - 1;
@@ -72,14 +61,6 @@ const char* word(geo::Regime regime) {
   return regime == geo::Regime::kPublic ? "public" : "backbone";
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text)
-    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 }  // namespace
 
 RttEvaluation evaluate_rtts(const datasets::Catalog& catalog,
@@ -91,7 +72,7 @@ RttEvaluation evaluate_rtts(const datasets::Catalog& catalog,
   std::vector<std::string> continents;
   for (const datasets::PingPlace& place : file.places) {
     ends.push_back(place.end);
-    continents.push_back(continent(catalog, place.end.country));
+    continents.push_back(catalog.continent_of(place.end.country));
   }
   const geo::RttMatrix rtts =
       geo::NetworkModel(std::move(tables)).rtts(regime, ends, ends);
