@@ -20,18 +20,51 @@ struct CatalogOptions {
   std::string country;
 };
 
-std::string sites_table(const datasets::Catalog& catalog,
-                        const CatalogOptions& options) {
+/// What of a table is asked for.
+struct Filter {
+  std::optional<datasets::GpuId> gpu;
+  std::optional<geo::CountryCode> country;
+
+  bool holds(geo::CountryCode code) const { return !country || *country == code; }
+};
+
+Filter filter_of(const datasets::Catalog& catalog, const CatalogOptions& options) {
+  Filter filter;
+  if (!options.gpu.empty()) {
+    filter.gpu = catalog.gpu(options.gpu);
+    std::vector<std::string> known;
+    for (const datasets::Gpu& gpu : catalog.gpus) known.push_back(gpu.id);
+    if (!filter.gpu) {
+      usage_error(fmt::format("no GPU is called \"{}\"", options.gpu),
+                  did_you_mean(options.gpu, known));
+    }
+  }
+  if (!options.country.empty()) {
+    filter.country = geo::CountryCode::parse(options.country);
+    if (!filter.country || !catalog.country(*filter.country)) {
+      usage_error(fmt::format("\"{}\" is no country code", options.country));
+    }
+  }
+  return filter;
+}
+
+std::vector<std::string> gpus_at(const datasets::Catalog& catalog,
+                                 const datasets::Site& site) {
+  std::vector<std::string> gpus;
+  for (const datasets::GpuId gpu : site.gpus) gpus.push_back(catalog.gpus[gpu].id);
+  return gpus;
+}
+
+std::string sites_table(const datasets::Catalog& catalog, const Filter& filter) {
   place::TextTable table(
       {"site", "class", "tier", "city", "in", "GPUs", "no price because"});
   for (const datasets::Site& site : catalog.sites) {
-    if (!options.country.empty() && site.country.text() != options.country) continue;
-    std::vector<std::string> gpus;
-    for (const auto gpu : site.gpus) gpus.push_back(catalog.gpus[gpu].id);
-    if (!options.gpu.empty() && std::ranges::count(gpus, options.gpu) == 0) continue;
+    if (!filter.holds(site.country)) continue;
+    if (filter.gpu && std::ranges::count(site.gpus, *filter.gpu) == 0) continue;
     table.add({site.id, to_text(site.site_class), to_text(site.tier),
                catalog.locations[site.location].city, site.country.text(),
-               fmt::format("{}", fmt::join(gpus, " ")), site.price_gap});
+               fmt::format("{}", fmt::join(gpus_at(catalog, site), " ")),
+               site.price_gap});
   }
   return table.text();
 }
@@ -55,22 +88,21 @@ std::string fate_line(const datasets::PriceFate& fate) {
 /// The GPUs that were seen at a site, in brackets.
 std::string shown_there(const datasets::Catalog& catalog, const datasets::Site& site) {
   if (site.gpu_status != "seen") return "";
-  std::vector<std::string> gpus;
-  for (const datasets::GpuId gpu : site.gpus) gpus.push_back(catalog.gpus[gpu].id);
+  const std::vector<std::string> gpus = gpus_at(catalog, site);
   return gpus.empty() ? " (form not stated)"
                       : fmt::format(" (but {})", fmt::join(gpus, " "));
 }
 
 /// Prices of one GPU, site by site; then the sites that have none, by reason.
 std::string offers_of(const datasets::Catalog& catalog, datasets::GpuId gpu,
-                      std::optional<geo::CountryCode> country) {
+                      const Filter& filter) {
   std::string text;
   std::map<std::string, std::vector<std::string>> without;
   std::size_t priced = 0;
   for (std::uint32_t i = 0; i < catalog.sites.size(); ++i) {
     const datasets::SiteId id{i};
     const datasets::Site& site = catalog.sites[id];
-    if (country && site.country != *country) continue;
+    if (!filter.holds(site.country)) continue;
     const datasets::PriceStory story = price_story(catalog, id, gpu);
     if (!story.none_because.empty()) {
       without[story.none_because].push_back(site.id + shown_there(catalog, site));
@@ -85,10 +117,10 @@ std::string offers_of(const datasets::Catalog& catalog, datasets::GpuId gpu,
       "{}{} in {}: {} sites with a price. Order: quote of a scenario, "
       "site, provider's area, provider's list, built.\n",
       text.empty() ? "" : "\n", catalog.gpus[gpu].id,
-      country ? country->text() : "all countries", priced);
+      filter.country ? filter.country->text() : "all countries", priced);
   for (const auto& [reason, sites] : without) {
     text += fmt::format("none, {}: {} sites\n", reason, sites.size());
-    if (country) text += fmt::format("  {}\n", fmt::join(sites, "\n  "));
+    if (filter.country) text += fmt::format("  {}\n", fmt::join(sites, "\n  "));
   }
   return text;
 }
@@ -133,13 +165,11 @@ std::string profiles_table(const datasets::Catalog& catalog) {
          "within its cache; 0: not even one\n";
 }
 
-std::string rules_table(const datasets::Catalog& catalog,
-                        const CatalogOptions& options) {
+std::string rules_table(const datasets::Catalog& catalog, const Filter& filter) {
   place::TextTable table(
       {"line", "jurisdiction", "class", "outcome", "needs", "from", "until", "regime"});
   for (const datasets::ResidencyRow& row : catalog.residency) {
-    const auto country = geo::CountryCode::parse(options.country);
-    if (country && !row.countries.contains(*country)) continue;
+    if (filter.country && !row.countries.contains(*filter.country)) continue;
     table.add({fmt::to_string(row.line), row.jurisdiction, row.data_class, row.outcome,
                fmt::format("{}", fmt::join(row.needs, "|")), row.from_date,
                row.until_date, row.regime});
@@ -179,55 +209,27 @@ bool run_check(const datasets::Catalog& catalog) {
   return sound;
 }
 
-/// The thing that `word` names, or a fault with the nearest name.
-datasets::GpuId gpu_named(const datasets::Catalog& catalog, const std::string& word) {
-  if (const auto gpu = catalog.gpu(word)) return *gpu;
-  std::vector<std::string> known;
-  for (const datasets::Gpu& gpu : catalog.gpus) known.push_back(gpu.id);
-  Diagnostics faults;
-  faults.error({}, fmt::format("no GPU is called \"{}\"", word),
-               did_you_mean(word, known));
-  faults.throw_if_errors();
-  return {};
-}
-
-std::optional<geo::CountryCode> country_named(const datasets::Catalog& catalog,
-                                              const std::string& word) {
-  if (word.empty()) return std::nullopt;
-  const auto code = geo::CountryCode::parse(word);
-  if (code && catalog.country(*code)) return code;
-  Diagnostics faults;
-  faults.error({}, fmt::format("\"{}\" is no country code", word));
-  faults.throw_if_errors();
-  return code;
-}
-
-std::string offers_text(const datasets::Catalog& catalog,
-                        const CatalogOptions& options) {
-  if (!options.gpu.empty()) {
-    return offers_of(catalog, gpu_named(catalog, options.gpu),
-                     country_named(catalog, options.country));
-  }
+std::string offers_text(const datasets::Catalog& catalog, const Filter& filter) {
+  if (filter.gpu) return offers_of(catalog, *filter.gpu, filter);
   std::string text;
   for (std::uint32_t i = 0; i < catalog.gpus.size(); ++i) {
-    text += offers_of(catalog, datasets::GpuId{i},
-                      country_named(catalog, options.country)) +
-            "\n";
+    text += offers_of(catalog, datasets::GpuId{i}, filter) + "\n";
   }
   return text;
 }
 
 void run_catalog(const CatalogOptions& options, Session& session) {
   const datasets::Catalog& catalog = session.catalog();
+  const Filter filter = filter_of(catalog, options);
   if (options.what == "check") {
     if (!run_check(catalog)) session.exit = kBadInput;
     return;
   }
-  print(options.what == "sites"      ? sites_table(catalog, options)
-        : options.what == "offers"   ? offers_text(catalog, options)
+  print(options.what == "sites"      ? sites_table(catalog, filter)
+        : options.what == "offers"   ? offers_text(catalog, filter)
         : options.what == "gpus"     ? gpus_table(catalog)
         : options.what == "profiles" ? profiles_table(catalog)
-                                     : rules_table(catalog, options));
+                                     : rules_table(catalog, filter));
 }
 
 }  // namespace

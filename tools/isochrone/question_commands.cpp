@@ -49,14 +49,6 @@ struct ExplainOptions {
   std::string from_day = "2027-01-01";  // of twelve months, where no scenario says
 };
 
-[[noreturn]] void usage_error(const std::string& message,
-                              const std::string& hint = "") {
-  Diagnostics faults;
-  faults.error({}, message, hint);
-  faults.throw_if_errors();
-  throw std::logic_error("unreachable");
-}
-
 /// A scenario that asks about nothing but residency, for when none is given.
 scenarios::Scenario law_only(const datasets::Catalog& catalog, geo::CountryCode from,
                              const ExplainOptions& options) {
@@ -169,9 +161,10 @@ void add_init(CLI::App& app, Session&) {
       print(kScenarioTemplate);
     } else {
       if (std::filesystem::exists(*output)) {
-        Diagnostics faults;
-        faults.error({*output, 0, 0}, "is there already; init replaces no file");
-        faults.throw_if_errors();
+        throw InputError({{Severity::kError,
+                           {*output, 0, 0},
+                           "is there already; init replaces no file",
+                           ""}});
       }
       check_output(*output, {});
       place::write_file_atomically(*output, kScenarioTemplate);

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -25,13 +24,6 @@ struct RttOptions {
   std::size_t worst = 20;
   std::string format = "table";
 };
-
-[[noreturn]] void usage_error(const std::string& message) {
-  Diagnostics faults;
-  faults.error({}, message);
-  faults.throw_if_errors();
-  std::abort();
-}
 
 geo::Regime regime_of(const RttOptions& options) {
   return options.regime == "public" ? geo::Regime::kPublic : geo::Regime::kBackbone;
@@ -89,11 +81,8 @@ geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string&
     }
   }
   for (const datasets::Site& site : catalog.sites) known.push_back(site.id);
-  Diagnostics faults;
-  faults.error({}, fmt::format("no site, metro or city is called \"{}\"", word),
-               did_you_mean(word, known));
-  faults.throw_if_errors();
-  return {};
+  usage_error(fmt::format("no site, metro or city is called \"{}\"", word),
+              did_you_mean(word, known));
 }
 
 void run_rtt(const RttOptions& options, Session& session) {
@@ -119,8 +108,7 @@ void run_rtt(const RttOptions& options, Session& session) {
                       to_text(route.total.rtt - before)));
     if (route.total.rtt == before) {
       print(
-          "the cut changes nothing on the shortest path: others run beside it (real "
-          "cuts also take capacity away, which is not modelled)");
+          fmt::format("the cut changes nothing on the shortest path{}", kOthersBeside));
     }
   }
 }

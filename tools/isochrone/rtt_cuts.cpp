@@ -63,9 +63,8 @@ std::string pairs_text(const geo::NetworkModel& intact, const geo::NetworkModel&
   std::string text = fmt::format("{} of {} pairs of countries' largest metros change\n",
                                  changes.size(), pairs);
   if (changes.empty()) {
-    return text +
-           "the cut changes nothing on any shortest path: others run beside it (real "
-           "cuts also take capacity away, which is not modelled)\n";
+    return text + fmt::format("the cut changes nothing on any shortest path{}\n",
+                              kOthersBeside);
   }
   sort_by_rise(changes);
   text += fmt::format("half of those by {} ms and more\n\n",

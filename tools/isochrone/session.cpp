@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,10 @@ void Session::log(std::string_view line) const {
 void complain(std::string_view line) {
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fputc('\n', stderr);
+}
+
+void usage_error(std::string message, std::string hint) {
+  throw InputError({{Severity::kError, {}, std::move(message), std::move(hint)}});
 }
 
 void check_output(const std::string& output, const std::vector<std::string>& inputs) {

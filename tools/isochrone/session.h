@@ -57,6 +57,9 @@ void catch_interrupts();
 /// A line to stderr. Never fails: what cannot be told must not end a run.
 void complain(std::string_view line);
 
+/// Throws InputError for words of the command line that mean nothing.
+[[noreturn]] void usage_error(std::string message, std::string hint = "");
+
 /// Throws InputError if the output is one of the inputs (by any name), a folder, or in
 /// no folder: before the work is done, and before an input is lost.
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
