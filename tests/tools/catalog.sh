@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # What the command says about the world: the tables keep their promises, a price says why
 # it holds, and the law prints its chain.
-set -euo pipefail
+source "${BASH_SOURCE%/*}/common.sh"
 isochrone=$1
-
-fail() {
-  echo "FAILED: $1" >&2
-  exit 1
-}
 
 says() {  # says PATTERN ARGS...
   local pattern=$1
@@ -15,9 +10,6 @@ says() {  # says PATTERN ARGS...
   "$isochrone" "$@" >"$work/out" 2>&1 || fail "isochrone $* ended with $?"
   grep -qE "$pattern" "$work/out" || fail "isochrone $* does not say: $pattern"
 }
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 says 'ok +every place lies in its country' catalog check
 ! grep -q FAIL "$work/out" || fail "a promise of the tables is broken"
@@ -31,6 +23,12 @@ if "$isochrone" catalog offers --gpu H100-80GB-SXN 2>"$work/err"; then
   fail "a GPU that does not exist has offers"
 fi
 grep -q 'did you mean "H100-80GB-SXM"' "$work/err" || fail "no suggestion for a GPU"
+for table in sites offers rules; do
+  if "$isochrone" catalog $table --country Germany 2>"$work/err"; then
+    fail "$table of a country that does not exist"
+  fi
+  grep -q '"Germany" is no country code' "$work/err" || fail "$table: the code passes"
+done
 
 # 8B on one L4 in bf16: weights of 16 GB at 300 GB/s are 54 ms a step, never 30 a second; on
 # H100 in fp8 8 GB at 3350 GB/s are 3 to 5 ms.

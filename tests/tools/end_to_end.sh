@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # The command on the examples: exit codes, the ranges that hand arithmetic gives, and equal
 # bytes at one and two threads.
-set -euo pipefail
+source "${BASH_SOURCE%/*}/common.sh"
 isochrone=$1
 examples=$2/scenarios/examples
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "FAILED: $1" >&2
-  exit 1
-}
 
 expect() {  # expect CODE ARGS...
   local wanted=$1 code=0

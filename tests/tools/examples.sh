@@ -3,16 +3,9 @@
 #   # Expected: A to B GPUs, C to D sites, $E to $F a month.
 # This plans it quickly and holds the plan against that line. Further conditions of an
 # example stand below, where its plan is at hand.
-set -euo pipefail
+source "${BASH_SOURCE%/*}/common.sh"
 isochrone=$1
 examples=$2/scenarios/examples
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-  echo "FAILED: $1" >&2
-  exit 1
-}
 
 # within NAME VALUE LOW HIGH: numbers may have thousands separators
 within() {

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # The committed coefficients of the backbone are what the program makes of the committed
 # measurements.
-set -euo pipefail
+source "${BASH_SOURCE%/*}/common.sh"
 fit=$1
 datasets=$2/datasets
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 for operator in azure aws; do
   echo from,to,rtt_ms_p50 >"$work/$operator.csv"
@@ -15,8 +13,6 @@ done
   "$work/azure.csv" "$datasets/measured_places.csv" \
   "$work/aws.csv" "$datasets/measured_places.csv" >"$work/row" 2>"$work/errors"
 cmp "$work/weights.csv" "$datasets/neighbour_weights.csv"
-grep -qF "$(cat "$work/row")," "$datasets/network_regimes.csv" || {
-  echo "FAILED: network_regimes.csv has no row $(cat "$work/row")" >&2
-  exit 1
-}
+grep -qF "$(cat "$work/row")," "$datasets/network_regimes.csv" ||
+  fail "network_regimes.csv has no row $(cat "$work/row")"
 echo "network_fit: weights and coefficients as committed"
