@@ -35,12 +35,9 @@ bool Facts::within_some_reach(PopulationId id, bool degraded) const {
   std::int64_t widest = -1;
   for (const plan::Table& table : plan.tables()) {
     if (table.workload() != workload(p).name()) continue;
-    for (const plan::Reach& reach : table.reach()) {
-      if (reach.demand() == entry_name(p) &&
-          reach.country() == p.endpoint.country.text()) {
-        widest = std::max(widest, degraded ? reach.degraded_rtt_us() : reach.rtt_us());
-      }
-    }
+    const plan::Reach* reach = reach_row(table, p);
+    if (reach == nullptr) continue;
+    widest = std::max(widest, degraded ? reach->degraded_rtt_us() : reach->rtt_us());
   }
   return std::ranges::any_of(candidates.sites, [&](const auto& site) {
     return rtt(id, site).rtt.count() <= widest && lawful(p, site);
@@ -95,8 +92,7 @@ void Facts::find_best_effort() {
   }
 }
 
-double Facts::lost_share(PopulationId population, bool degraded) const {
-  const Population& p = demand.populations[population];
+double Facts::lost_share(const Population& p, bool degraded) const {
   const auto found = lost_share_.find({p.workload, p.region});
   if (found == lost_share_.end()) return 0;
   return degraded ? found->second.degraded : found->second.normal;

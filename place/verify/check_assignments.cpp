@@ -20,16 +20,6 @@ using scenarios::kBlocks;
 using scenarios::Population;
 using scenarios::PopulationId;
 
-const plan::Reach* reach_of(const plan::Table& table,
-                            const plan::Assignment& assigned) {
-  for (const plan::Reach& reach : table.reach()) {
-    if (reach.demand() == assigned.demand() && reach.country() == assigned.country()) {
-      return &reach;
-    }
-  }
-  return nullptr;
-}
-
 class AssignmentCheck {
  public:
   AssignmentCheck(const Facts& facts, Faults& faults, int index)
@@ -59,7 +49,7 @@ class AssignmentCheck {
     if (site == nullptr) return;
     check_law(population, *site);
     check_distance(*id, *site);
-    check_reach(*pool);
+    check_reach(*id, *pool);
   }
 
  private:
@@ -88,32 +78,19 @@ class AssignmentCheck {
     faults_.equal(at("rtt_basis"), assigned_.rtt_basis(), rtt_basis_name(rtt.basis));
   }
 
-  void check_reach(const plan::Pool& pool) {
+  void check_reach(PopulationId id, const plan::Pool& pool) {
     const plan::Table* table = facts_.table(pool);
     if (table == nullptr || pool.profile() == "batch") return;
-    const plan::Reach* reach = reach_of(*table, assigned_);
-    const auto id = facts_.population(assigned_.demand(), assigned_.metro());
-    const std::int64_t best_effort = id ? facts_.best_effort_us(*id) : -1;
-    if (best_effort >= 0) {
-      faults_.equal(at("reach_us"), assigned_.reach_us(), best_effort);
-      faults_.equal(at("degraded_reach_us"), assigned_.degraded_reach_us(),
-                    kAnywhereUs);
-      check_within_reach();
-      return;
-    }
-    if (reach == nullptr) {
+    const auto reach = facts_.reach_us(*table, id);
+    if (!reach) {
       faults_.add(at("reach_us"),
                   fmt::format("its table reaches nobody of \"{}\" in {}",
                               assigned_.demand(), assigned_.country()));
       return;
     }
-    faults_.equal(at("reach_us"), assigned_.reach_us(), reach->rtt_us());
+    faults_.equal(at("reach_us"), assigned_.reach_us(), reach->normal);
     faults_.equal(at("degraded_reach_us"), assigned_.degraded_reach_us(),
-                  reach->degraded_rtt_us());
-    check_within_reach();
-  }
-
-  void check_within_reach() {
+                  reach->degraded);
     if (assigned_.rtt_us() > assigned_.reach_us()) {
       faults_.add(at("rtt_us"), fmt::format("{} us, beyond the reach of {} us",
                                             assigned_.rtt_us(), assigned_.reach_us()));

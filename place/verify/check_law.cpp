@@ -30,30 +30,11 @@ std::map<std::pair<std::size_t, geo::CountryCode>, Place> places(const Facts& fa
     Place& place = places[{population.entry, population.endpoint.country}];
     place.users += population.users;
     for (const plan::Pool& pool : facts.plan.pools()) {
-      const CandidateSite* site = facts.site_of(pool);
-      const plan::Table* table = facts.table(pool);
-      if (site == nullptr || table == nullptr || pool.profile() == "batch" ||
-          pool.workload() != facts.workload(population).name() ||
-          !facts.lawful(population, *site)) {
-        continue;
-      }
-      const std::int64_t rtt = facts.rtt(PopulationId{i}, *site).rtt.count();
-      const bool losses = !loss_element(facts.scenario, *site).empty();
-      const std::int64_t best_effort = facts.best_effort_us(PopulationId{i});
-      if (best_effort >= 0) {
-        if (losses || rtt <= best_effort) {
-          place.may_be_in.insert(site->endpoint.country.text());
-        }
-        continue;
-      }
-      for (const plan::Reach& reach : table->reach()) {
-        if (reach.demand() != facts.entry_name(population) ||
-            reach.country() != population.endpoint.country.text()) {
-          continue;
-        }
-        if (rtt <= reach.rtt_us() || (losses && rtt <= reach.degraded_rtt_us())) {
-          place.may_be_in.insert(site->endpoint.country.text());
-        }
+      const auto [day, after_loss] = facts.may_serve(pool, PopulationId{i});
+      if (!day && !after_loss) continue;
+      const CandidateSite& site = *facts.site_of(pool);
+      if (day || !loss_element(facts.scenario, site).empty()) {
+        place.may_be_in.insert(site.endpoint.country.text());
       }
     }
   }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,28 +22,6 @@ struct Loss {
   std::string element;
   std::size_t block = 0;
 };
-
-}  // namespace
-
-ServedLoads loads_to_survive(const Facts& facts) {
-  std::map<PopulationId, std::int64_t> unserved;
-  for (const plan::Unserved& left : facts.plan.unserved()) {
-    const auto id = facts.population(left.demand(), left.metro());
-    if (id) unserved[*id] += left.share_ppb();
-  }
-  ServedLoads loads(facts.demand.populations.size());
-  for (std::uint32_t i = 0; i < loads.size(); ++i) {
-    const Population& population = facts.demand.populations[PopulationId{i}];
-    const std::int64_t share = kWholeShare - unserved[PopulationId{i}];
-    for (std::size_t b = 0; b < kBlocks; ++b) {
-      loads[i][b] = static_cast<std::int64_t>(Wide{population.load[b].count()} * share /
-                                              kWholeShare);
-    }
-  }
-  return loads;
-}
-
-namespace {
 
 std::string message_of(const Facts& facts, const Loss& loss,
                        const Losses::Shortfall& shortfall) {

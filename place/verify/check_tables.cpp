@@ -26,7 +26,6 @@ using scenarios::PopulationId;
 /// A capacity differs by the order of the epochs, which the verifier shuffles anew.
 constexpr double kCapacityTolerance = 0.06;
 constexpr std::int64_t kReachToleranceUs = 20;
-/// A reach where no objective depends on distance.
 
 /// .02 .. .98 by .02, then .985, .99, .9925, .995, .9975, .999, .9995, 1.
 std::vector<double> grid() {
@@ -48,17 +47,15 @@ bool depends_on_wait(const spec::Objective& objective) {
   return objective.metric() == "ttft" || objective.metric() == "e2e";
 }
 
-/// Share of requests that may wait beyond the budget; `otherwise` where no objective
-/// depends on waiting.
-double strictest_wait_share(const std::vector<spec::Slo>& objectives,
-                            double otherwise) {
+/// Share of requests that may wait beyond the budget.
+double strictest_wait_share(const std::vector<spec::Slo>& objectives) {
   double p = 0;
   for (const spec::Slo& slo : objectives) {
     for (const spec::Objective& objective : slo.objectives()) {
       if (depends_on_wait(objective)) p = std::max(p, objective.percentile() / 100);
     }
   }
-  return p == 0 ? otherwise : 0.8 * (1 - p);
+  return p == 0 ? kDefaultWaitShare : 0.8 * (1 - p);
 }
 
 template <class Values>
@@ -156,15 +153,16 @@ class TableCheck {
       normal.push_back(objectives.normal);
       degraded.push_back(objectives.degraded);
     }
-    wait_share_ = strictest_wait_share(normal, kDefaultWaitShare);
-    degraded_wait_share_ = strictest_wait_share(degraded, kDefaultWaitShare);
+    wait_share_ = strictest_wait_share(normal);
+    degraded_wait_share_ = strictest_wait_share(degraded);
     // All of it, half or an eighth may be spent on waiting.
     const bool offered = std::ranges::any_of(kWaitShareParts, [&](double part) {
       return std::abs(table_.wait_share() - part * wait_share_) <= 1e-9;
     });
     if (!offered) {
-      faults_.add(at("wait_share"), fmt::format("{} is not within (0, {}]",
-                                                table_.wait_share(), wait_share_));
+      faults_.add(at("wait_share"),
+                  fmt::format("{} is not all, half or an eighth of {}",
+                              table_.wait_share(), wait_share_));
     } else {
       wait_share_ = table_.wait_share();
     }
@@ -281,9 +279,7 @@ class TableCheck {
                           double wait_share, bool during_loss) const {
     std::int64_t longest = kAnywhereUs;
     // What the users of the region that are counted as missed leave to the others.
-    const double lost = facts_.lost_share(
-        *facts_.population(facts_.entry_name(population), population.metro),
-        during_loss);
+    const double lost = facts_.lost_share(population, during_loss);
     const double fixed_ns = (transfer_ms(workload(), population.access) +
                              table_.front_end_ms() + budget_ms) *
                             1e6;

@@ -190,6 +190,39 @@ const plan::Table* Facts::table(const plan::Pool& pool) const {
   return &plan.tables(static_cast<int>(pool.table()));
 }
 
+std::optional<Facts::ReachUs> Facts::reach_us(const plan::Table& table,
+                                              PopulationId population) const {
+  const std::int64_t best_effort = best_effort_us(population);
+  if (best_effort >= 0) return ReachUs{best_effort, kAnywhereUs};
+  const plan::Reach* reach = reach_row(table, demand.populations[population]);
+  if (reach == nullptr) return std::nullopt;
+  return ReachUs{reach->rtt_us(), reach->degraded_rtt_us()};
+}
+
+const plan::Reach* Facts::reach_row(const plan::Table& table,
+                                    const Population& population) const {
+  const std::string& entry = entry_name(population);
+  const std::string country = population.endpoint.country.text();
+  const auto found = std::ranges::find_if(table.reach(), [&](const plan::Reach& reach) {
+    return reach.country() == country && reach.demand() == entry;
+  });
+  return found == table.reach().end() ? nullptr : &*found;
+}
+
+Facts::MayServe Facts::may_serve(const plan::Pool& pool,
+                                 PopulationId population) const {
+  const Population& users = demand.populations[population];
+  const CandidateSite* site = site_of(pool);
+  const plan::Table* own = table(pool);
+  if (site == nullptr || own == nullptr || pool.profile() == "batch" ||
+      pool.workload() != workload(users).name() || !lawful(users, *site)) {
+    return {};
+  }
+  const std::int64_t far = rtt(population, *site).rtt.count();
+  const ReachUs reach = reach_us(*own, population).value_or(ReachUs{});
+  return {far <= reach.normal, far <= reach.degraded};
+}
+
 std::int64_t days_to_ready(const scenarios::Scenario& scenario) {
   const spec::Scenario& spec = scenario.spec;
   const std::string ready =

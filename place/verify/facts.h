@@ -28,7 +28,8 @@ __extension__ using Wide = __int128;
 inline constexpr std::int64_t kWholeShare = 1'000'000'000;
 
 /// The question, worked out anew from scenario and catalog: what every check compares a
-/// plan with. Nothing here comes from the plan but the indices into it.
+/// plan with. Nothing here comes from the plan but the indices into it, and what its
+/// tables reach, which check_tables compares with the slow way.
 struct Facts {
   Facts(const plan::Plan& plan, const scenarios::Scenario& scenario,
         const datasets::Catalog& catalog);
@@ -71,11 +72,28 @@ struct Facts {
   /// others must attain p / (1 - s), which the level that waits least must still admit:
   /// p / (1 - s) <= 1 - 0.1 (1 - p).
   /// Degraded: of those, whom no level reaches on degraded terms either.
-  double lost_share(scenarios::PopulationId population, bool degraded) const;
+  double lost_share(const scenarios::Population& population, bool degraded) const;
   const plan::Pool* pool(std::uint32_t index) const;
   const plan::Table* table(const plan::Pool& pool) const;
+  /// RTTs up to which pools of a table may serve the population: those of its entry and
+  /// country, or best effort; nullopt if it is within no reach.
+  struct ReachUs {
+    std::int64_t normal = -1;
+    std::int64_t degraded = -1;
+  };
+  std::optional<ReachUs> reach_us(const plan::Table& table,
+                                  scenarios::PopulationId population) const;
+  /// Whether a pool may serve the population, and after a loss: lawful, of its workload
+  /// and within reach. Batch pools serve nobody.
+  struct MayServe {
+    bool normal = false;
+    bool degraded = false;
+  };
+  MayServe may_serve(const plan::Pool& pool, scenarios::PopulationId population) const;
 
  private:
+  const plan::Reach* reach_row(const plan::Table& table,
+                               const scenarios::Population& population) const;
   void find_best_effort();
   bool within_some_reach(scenarios::PopulationId id, bool degraded) const;
 

@@ -1,12 +1,14 @@
 #include "place/verify/loss.h"
 
 #include <algorithm>
+#include <map>
 
 #include "place/verify/max_flow.h"
 
 namespace isochrone::verify {
 
 using scenarios::CandidateSite;
+using scenarios::kBlocks;
 using scenarios::Population;
 using scenarios::PopulationId;
 
@@ -19,32 +21,13 @@ Losses::Losses(const Facts& facts) : facts_(facts) {
     if (!element_of_pool_.back().empty()) elements_.insert(element_of_pool_.back());
   }
   for (std::uint32_t i = 0; i < facts.demand.populations.size(); ++i) {
-    pools_of_.push_back(pools_within_reach(PopulationId{i}));
-  }
-}
-
-std::vector<std::size_t> Losses::pools_within_reach(PopulationId id) const {
-  const Population& population = facts_.demand.populations[id];
-  std::vector<std::size_t> within;
-  for (int p = 0; p < facts_.plan.pools_size(); ++p) {
-    const plan::Pool& pool = facts_.plan.pools(p);
-    const CandidateSite* site = facts_.site_of(pool);
-    const plan::Table* table = facts_.table(pool);
-    if (site == nullptr || table == nullptr || pool.profile() == "batch" ||
-        pool.workload() != facts_.workload(population).name() ||
-        !facts_.lawful(population, *site)) {
-      continue;
+    std::vector<std::size_t>& pools = pools_of_.emplace_back();
+    for (int p = 0; p < facts.plan.pools_size(); ++p) {
+      if (facts.may_serve(facts.plan.pools(p), PopulationId{i}).degraded) {
+        pools.push_back(static_cast<std::size_t>(p));
+      }
     }
-    const std::int64_t rtt = facts_.rtt(id, *site).rtt.count();
-    const bool near = facts_.best_effort_us(id) >= 0 ||
-                      std::ranges::any_of(table->reach(), [&](const plan::Reach& r) {
-                        return r.demand() == facts_.entry_name(population) &&
-                               r.country() == population.endpoint.country.text() &&
-                               rtt <= r.degraded_rtt_us();
-                      });
-    if (near) within.push_back(static_cast<std::size_t>(p));
   }
-  return within;
 }
 
 std::int64_t Losses::surviving(const std::string& element) const {
@@ -78,7 +61,7 @@ std::optional<Losses::Worth> Losses::measure(
     last = row;
     const plan::Population& named = facts_.plan.populations(static_cast<int>(row));
     const auto id = facts_.population(named.demand(), named.metro());
-    if (!id || cut.block() >= scenarios::kBlocks) return std::nullopt;
+    if (!id || cut.block() >= kBlocks) return std::nullopt;
     worth.need += loads[id->index()][cut.block()];
     pools.insert(pools_of(*id).begin(), pools_of(*id).end());
   }
@@ -129,6 +112,24 @@ bool Losses::carried(const std::string& element, std::size_t block,
 Losses::Shortfall Losses::shortfall(const std::string& element, std::size_t block,
                                     const ServedLoads& loads) const {
   return flow(element, block, loads, capacities());
+}
+
+ServedLoads loads_to_survive(const Facts& facts) {
+  std::map<PopulationId, std::int64_t> unserved;
+  for (const plan::Unserved& left : facts.plan.unserved()) {
+    const auto id = facts.population(left.demand(), left.metro());
+    if (id) unserved[*id] += left.share_ppb();
+  }
+  ServedLoads loads(facts.demand.populations.size());
+  for (std::uint32_t i = 0; i < loads.size(); ++i) {
+    const Population& population = facts.demand.populations[PopulationId{i}];
+    const std::int64_t share = kWholeShare - unserved[PopulationId{i}];
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      loads[i][b] = static_cast<std::int64_t>(Wide{population.load[b].count()} * share /
+                                              kWholeShare);
+    }
+  }
+  return loads;
 }
 
 }  // namespace isochrone::verify

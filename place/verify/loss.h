@@ -20,8 +20,7 @@ class Losses {
 
   /// Elements that the plan uses and must survive the loss of; empty if none.
   const std::set<std::string>& elements() const { return elements_; }
-  /// Pools whose degraded reach holds the population, by index; any lawful pool of its
-  /// workload where it is served by best effort.
+  /// Pools that may serve the population after a loss, by index.
   const std::vector<std::size_t>& pools_of(scenarios::PopulationId id) const {
     return pools_of_[id.index()];
   }
@@ -59,7 +58,6 @@ class Losses {
                       const ServedLoads& loads) const;
 
  private:
-  std::vector<std::size_t> pools_within_reach(scenarios::PopulationId id) const;
   Shortfall flow(const std::string& element, std::size_t block,
                  const ServedLoads& loads,
                  const std::vector<std::int64_t>& capacity) const;

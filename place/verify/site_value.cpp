@@ -291,23 +291,14 @@ LevelCurve curve_of(const Facts& facts, const plan::Table& table, std::size_t wo
   curve.workload = workload;
   curve.gpu = gpu;
   curve.replica_gpus = gpus_per_replica(facts.catalog, table.profile());
-  std::map<std::pair<std::string, std::string>, const plan::Reach*> reach;
-  for (const plan::Reach& r : table.reach()) reach[{r.demand(), r.country()}] = &r;
   std::array<std::int64_t, kBlocks> all{};
-  std::uint32_t next = 0;
-  for (const Population& population : facts.demand.populations) {
-    const std::int64_t best_effort = facts.best_effort_us(PopulationId{next++});
-    const auto found =
-        reach.find({facts.entry_name(population), population.endpoint.country.text()});
-    const bool none = found == reach.end() || population.workload != workload;
-    const bool anyhow = best_effort >= 0 && population.workload == workload;
-    curve.reach_us.push_back(anyhow ? best_effort
-                             : none ? -1
-                                    : found->second->rtt_us());
-    curve.degraded_reach_us.push_back(anyhow ? kAnywhereUs
-                                      : none ? -1
-                                             : found->second->degraded_rtt_us());
-    if (population.workload != workload) continue;
+  for (std::uint32_t i = 0; i < facts.demand.populations.size(); ++i) {
+    const Population& population = facts.demand.populations[PopulationId{i}];
+    const bool own = population.workload == workload;
+    const auto reach = own ? facts.reach_us(table, PopulationId{i}) : std::nullopt;
+    curve.reach_us.push_back(reach ? reach->normal : -1);
+    curve.degraded_reach_us.push_back(reach ? reach->degraded : -1);
+    if (!own) continue;
     for (std::size_t b = 0; b < kBlocks; ++b) all[b] += population.load[b].count();
   }
   const std::int64_t most = *std::ranges::max_element(all);
