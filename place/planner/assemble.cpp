@@ -35,7 +35,7 @@ class Assembler {
     add_certificate(a_, plan_);
     write_bill(a_.question, plan_);
     add_bound(a_, plan_);
-    add_repairs(a_, plan_pool_, plan_);
+    add_repairs(a_, plan_);
     add_notes(a_, plan_);
     return std::move(plan_);
   }
@@ -60,7 +60,7 @@ class Assembler {
     for (const Choice& choice : a_.solution.choices)
       open.insert(a_.meaning_of(choice).site);
     for (const std::size_t s : open) {  // candidates are sorted by id
-      const CandidateSite& site = a_.site_of(s);
+      const CandidateSite& site = a_.question.site(s);
       plan_site_[s] = static_cast<std::uint32_t>(plan_.sites_size());
       plan::Site& row = *plan_.add_sites();
       row.set_name(site.id);
@@ -92,7 +92,7 @@ class Assembler {
   void add_pool(const Choice& choice, plan::Pool& pool) const {
     const OptionMeaning& meaning = a_.meaning_of(choice);
     const Option& option = a_.option_of(choice);
-    const Offer& offer = a_.site_of(meaning.site).offers[meaning.offer];
+    const Offer& offer = a_.question.site(meaning.site).offers[meaning.offer];
     const auto size = static_cast<std::size_t>(choice.replicas - 1);
     pool.set_site(plan_site_.at(meaning.site));
     pool.set_workload(a_.question.workload(meaning.workload).name());
@@ -157,7 +157,7 @@ class Assembler {
     const Choice& choice = a_.solution.choices[static_cast<std::size_t>(flow.choice)];
     const OptionMeaning& meaning = a_.meaning_of(choice);
     const auto d = static_cast<std::size_t>(flow.demand);
-    const Population& p = a_.population(d);
+    const Population& p = a_.question.population(d);
     const Serving& serving = a_.serving_of(meaning.workload);
     const std::pair key(p.entry, p.endpoint.country);
     const geo::RttEntry& rtt = a_.question.rtts.at(d, meaning.site);
@@ -192,7 +192,7 @@ class Assembler {
     for (std::size_t d = 0; d < a_.question.demand.populations.size(); ++d) {
       if (a_.solution.unserved_ppb.empty() || a_.solution.unserved_ppb[d] == 0)
         continue;
-      const Population& p = a_.population(d);
+      const Population& p = a_.question.population(d);
       const double share = static_cast<double>(a_.solution.unserved_ppb[d]) / 1e9;
       plan::Unserved& row = *plan_.add_unserved();
       row.set_demand(a_.question.entry(p.entry).name());

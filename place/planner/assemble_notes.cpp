@@ -14,15 +14,14 @@ void add_best_effort_note(const Assembly& a, plan::Plan& plan) {
   double users = 0;
   for (std::size_t d = 0; d < a.built.best_effort.size(); ++d) {
     if (!a.built.best_effort[d]) continue;
-    const scenarios::Population& p = a.population(d);
+    const scenarios::Population& p = a.question.population(d);
     names.push_back(fmt::format("{}, {}", p.endpoint.name, p.endpoint.country.text()));
     users += p.users;
   }
   if (names.empty()) return;
   plan.add_warnings(
       fmt::format("{:.0f} users are beyond the reach of every site and are served by "
-                  "best effort, "
-                  "counted as missed in their regions: {}",
+                  "best effort, counted as missed in their regions: {}",
                   users, fmt::join(names, "; ")));
 }
 
@@ -51,18 +50,18 @@ void add_populations(const Assembly& a, plan::Plan& plan) {
 void add_law(const Assembly& a, plan::Plan& plan) {
   std::map<std::pair<std::size_t, geo::CountryCode>, std::set<std::string>> may_be_in;
   std::map<std::pair<std::size_t, geo::CountryCode>, double> users;
+  const bool losses = a.built.instance.elements > 0;
   for (std::size_t d = 0; d < a.question.demand.populations.size(); ++d) {
-    const scenarios::Population& p = a.population(d);
+    const scenarios::Population& p = a.question.population(d);
     const std::pair key(p.entry, p.endpoint.country);
     users[key] += p.users;
     auto& countries = may_be_in[key];
     for (const Choice& choice : a.solution.choices) {
       const Option& option = a.option_of(choice);
       if (option.whole || option.commodity != static_cast<int>(p.workload)) continue;
-      const bool lost = a.built.instance.elements > 0;
-      if (a.reaches(choice, d, false) || (lost && a.reaches(choice, d, true))) {
+      if (a.reaches(choice, d, false) || (losses && a.reaches(choice, d, true))) {
         const auto s = static_cast<std::size_t>(choice.site);
-        countries.insert(a.site_of(s).endpoint.country.text());
+        countries.insert(a.question.site(s).endpoint.country.text());
       }
     }
   }

@@ -14,8 +14,8 @@ void add_certificate(const Assembly& a, plan::Plan& plan) {
   for (std::size_t d = 0; d < a.built.instance.demands.size(); ++d) {
     plan::Certificate::Price& price = *certificate.add_prices();
     if (d < populations) {
-      price.set_demand(a.question.entry(a.population(d).entry).name());
-      price.set_metro(a.population(d).metro);
+      price.set_demand(a.question.entry(a.question.population(d).entry).name());
+      price.set_metro(a.question.population(d).metro);
     } else {
       price.set_demand(
           a.question.workload(a.built.batch_workloads[d - populations]).name());
@@ -59,9 +59,8 @@ void add_bound(const Assembly& a, plan::Plan& plan) {
   if (cheapest > 0) bound.set_gap_replicas(static_cast<double>(gap) / cheapest);
   bound.set_refers_to(
       "cost under these capacity tables, loads enveloped over the days of the "
-      "horizon, "
-      "every arc within its reach alone; limits on stock, provider share and budget "
-      "relaxed");
+      "horizon, every arc within its reach alone; limits on stock, provider share and "
+      "budget relaxed");
 }
 
 }  // namespace isochrone::place

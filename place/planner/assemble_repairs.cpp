@@ -3,6 +3,7 @@
 // plan tells the ones that still matter: with no more replicas than the day alone
 // needs, the sites of the plan would be short for them.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,9 +19,7 @@ constexpr std::int64_t kWhole = 1'000'000'000;
 
 class Repairs {
  public:
-  Repairs(const Assembly& a, const std::vector<std::uint32_t>& plan_pool,
-          const plan::Plan& plan)
-      : a_(a), by_day_(replicas_by_day(a, plan_pool, plan)) {}
+  explicit Repairs(const Assembly& a) : a_(a), by_day_(replicas_by_day(a)) {}
 
   void add(plan::Plan& plan) const {
     std::map<std::pair<std::string, std::vector<int>>, plan::Repair> worst;
@@ -43,23 +42,20 @@ class Repairs {
 
  private:
   /// Least replicas of each choice that carry what the plan sends to it.
-  static std::vector<std::size_t> replicas_by_day(
-      const Assembly& a, const std::vector<std::uint32_t>& plan_pool,
-      const plan::Plan& plan) {
-    std::vector<std::vector<Wide>> loads(static_cast<std::size_t>(plan.pools_size()),
-                                         std::vector<Wide>(scenarios::kBlocks, 0));
+  static std::vector<std::size_t> replicas_by_day(const Assembly& a) {
+    std::vector<std::array<Wide, scenarios::kBlocks>> loads(a.solution.choices.size());
     for (const Flow& flow : a.solution.flows) {
       const auto d = static_cast<std::size_t>(flow.demand);
       if (d >= a.question.demand.populations.size()) continue;
-      auto& load = loads[plan_pool[static_cast<std::size_t>(flow.choice)]];
+      auto& load = loads[static_cast<std::size_t>(flow.choice)];
       for (std::size_t b = 0; b < scenarios::kBlocks; ++b) {
-        load[b] += Wide{a.population(d).load[b].count()} * flow.ppb[b];
+        load[b] += Wide{a.question.population(d).load[b].count()} * flow.ppb[b];
       }
     }
     std::vector<std::size_t> least;
     for (std::size_t c = 0; c < a.solution.choices.size(); ++c) {
       const Option& option = a.option_of(a.solution.choices[c]);
-      const Wide peak = *std::ranges::max_element(loads[plan_pool[c]]);
+      const Wide peak = *std::ranges::max_element(loads[c]);
       std::size_t n = 1;
       while (n < option.capacity.size() &&
              Wide{option.capacity[n - 1]} * kWhole < peak) {
@@ -93,7 +89,7 @@ class Repairs {
       const std::int64_t unserved =
           a_.solution.unserved_ppb.empty() ? 0 : a_.solution.unserved_ppb[d];
       const Wide load =
-          a_.population(d).load[static_cast<std::size_t>(row.block)].count();
+          a_.question.population(d).load[static_cast<std::size_t>(row.block)].count();
       cut.set_need(cut.need() +
                    static_cast<std::int64_t>(load * (kWhole - unserved) / kWhole));
     }
@@ -121,9 +117,6 @@ class Repairs {
 
 }  // namespace
 
-void add_repairs(const Assembly& a, const std::vector<std::uint32_t>& plan_pool,
-                 plan::Plan& plan) {
-  Repairs(a, plan_pool, plan).add(plan);
-}
+void add_repairs(const Assembly& a, plan::Plan& plan) { Repairs(a).add(plan); }
 
 }  // namespace isochrone::place

@@ -15,16 +15,6 @@ const OptionMeaning& Assembly::meaning_of(const Choice& choice) const {
   return built.meaning[option_of(choice).label];
 }
 
-const scenarios::CandidateSite& Assembly::site_of(std::size_t candidate) const {
-  return question.candidates
-      .sites[scenarios::CandidateId{static_cast<std::uint32_t>(candidate)}];
-}
-
-const scenarios::Population& Assembly::population(std::size_t index) const {
-  return question.demand
-      .populations[scenarios::PopulationId{static_cast<std::uint32_t>(index)}];
-}
-
 const Serving& Assembly::serving_of(std::size_t workload) const {
   const auto it = std::ranges::find(servings, workload, &Serving::workload);
   INVARIANT(it != servings.end(), "a pool of a workload that is not served");

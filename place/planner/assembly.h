@@ -23,8 +23,6 @@ struct Assembly {
 
   const Option& option_of(const Choice& choice) const;
   const OptionMeaning& meaning_of(const Choice& choice) const;
-  const scenarios::CandidateSite& site_of(std::size_t candidate) const;
-  const scenarios::Population& population(std::size_t index) const;
   const Serving& serving_of(std::size_t workload) const;
   /// Index in the plan's tables of a level of a workload.
   std::uint32_t table_of(std::size_t workload, std::size_t level) const;
@@ -46,10 +44,8 @@ void add_law(const Assembly& a, plan::Plan& plan);
 void add_certificate(const Assembly& a, plan::Plan& plan);
 /// After totals and pools.
 void add_bound(const Assembly& a, plan::Plan& plan);
-/// Cuts of losses that the search met and that the plan is larger for. `plan_pool` is
-/// the plan's pool of each choice. After pools, assignments and unserved.
-void add_repairs(const Assembly& a, const std::vector<std::uint32_t>& plan_pool,
-                 plan::Plan& plan);
+/// Cuts of losses that the search met and that the plan is larger for.
+void add_repairs(const Assembly& a, plan::Plan& plan);
 /// Assumptions and warnings.
 void add_notes(const Assembly& a, plan::Plan& plan);
 

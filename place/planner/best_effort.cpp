@@ -9,16 +9,7 @@
 namespace isochrone::place {
 namespace {
 
-using scenarios::CandidateId;
 using scenarios::Population;
-
-bool lawful(const Question& question, const Population& p, std::size_t site) {
-  const auto& candidate =
-      question.candidates.sites[CandidateId{static_cast<std::uint32_t>(site)}];
-  return question.residency
-      .verdict(p.endpoint.country, p.workload, candidate.endpoint.country)
-      .allowed;
-}
 
 bool within_any_reach(const Question& question, const Serving& serving,
                       const Population& p, std::size_t row, bool degraded) {
@@ -29,7 +20,10 @@ bool within_any_reach(const Question& question, const Serving& serving,
     if (it != reached.end()) widest = std::max(widest, it->second);
   }
   for (std::size_t s = 0; s < question.rtts.columns(); ++s) {
-    if (question.rtts.at(row, s).rtt <= widest && lawful(question, p, s)) return true;
+    if (question.rtts.at(row, s).rtt <= widest &&
+        question.lawful(p, question.site(s))) {
+      return true;
+    }
   }
   return false;
 }
@@ -37,12 +31,10 @@ bool within_any_reach(const Question& question, const Serving& serving,
 /// Largest share of a region's load that may be counted as missed: beyond it the others
 /// would have to attain more than 1 on the level that waits least.
 double most_lost(const Question& question, const Population& p) {
-  const spec::Slo slo = objectives(question.scenario, question.entry(p.entry));
-  double strictest = 0;
-  for (const spec::Objective& o : slo.objectives()) {
-    if (o.metric() != "tpot") strictest = std::max(strictest, o.percentile() / 100);
-  }
-  return 1 - strictest / (1 - kWaitShareParts[2] * 0.8 * (1 - strictest));
+  const auto asked =
+      objectives_of(objectives(question.scenario, question.entry(p.entry)));
+  const double least_waiting = std::ranges::min(kWaitShareParts) * wait_share(asked);
+  return 1 - strictest_share(asked) / (1 - least_waiting);
 }
 
 struct Region {
@@ -125,12 +117,10 @@ std::vector<bool> best_effort(const Question& question,
 }
 
 Micros best_effort_reach(const Question& question, std::size_t population) {
-  const Population& p =
-      question.demand
-          .populations[scenarios::PopulationId{static_cast<std::uint32_t>(population)}];
+  const Population& p = question.population(population);
   Micros nearest = Micros::max();
   for (std::size_t s = 0; s < question.rtts.columns(); ++s) {
-    if (lawful(question, p, s)) {
+    if (question.lawful(p, question.site(s))) {
       nearest = std::min(nearest, question.rtts.at(population, s).rtt);
     }
   }

@@ -311,14 +311,19 @@ std::vector<LevelTable> without_dominated(std::vector<Weighed> levels) {
 
 }  // namespace
 
-double wait_share(std::span<const sim::Objective> objectives) {
+double strictest_share(std::span<const sim::Objective> objectives) {
   double strictest = 0;
   for (const sim::Objective& objective : objectives) {
     if (objective.metric != Metric::kTpot) {
       strictest = std::max(strictest, objective.percentile);
     }
   }
-  return strictest > 0 ? 0.8 * (1 - strictest / 100) : kDefaultWaitShare;
+  return strictest / 100;
+}
+
+double wait_share(std::span<const sim::Objective> objectives) {
+  const double strictest = strictest_share(objectives);
+  return strictest > 0 ? 0.8 * (1 - strictest) : kDefaultWaitShare;
 }
 
 std::vector<LevelTable> build_tables(std::span<const ServingOption> options,

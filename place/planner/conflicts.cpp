@@ -13,10 +13,8 @@
 namespace isochrone::place {
 namespace {
 
-using scenarios::CandidateId;
 using scenarios::CandidateSite;
 using scenarios::Population;
-using scenarios::PopulationId;
 
 class Explainer {
  public:
@@ -40,7 +38,7 @@ class Explainer {
   const Population* population(int d) const {
     const auto index = static_cast<std::size_t>(d);
     if (index >= question_.demand.populations.size()) return nullptr;
-    return &question_.demand.populations[PopulationId{static_cast<std::uint32_t>(d)}];
+    return &question_.population(index);
   }
 
   std::string name_of(int d) const {
@@ -121,13 +119,8 @@ class Explainer {
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
     std::size_t lawful = 0;
     for (std::size_t s = 0; s < question_.candidates.sites.size(); ++s) {
-      const CandidateSite& site =
-          question_.candidates.sites[CandidateId{static_cast<std::uint32_t>(s)}];
-      if (!question_.residency
-               .verdict(p.endpoint.country, p.workload, site.endpoint.country)
-               .allowed) {
-        continue;
-      }
+      const CandidateSite& site = question_.site(s);
+      if (!question_.lawful(p, site)) continue;
       ++lawful;
       const std::int64_t rtt =
           question_.rtts.at(static_cast<std::size_t>(d), s).rtt.count();

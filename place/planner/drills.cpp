@@ -127,11 +127,7 @@ class Drills {
     const bool best_effort =
         plan_.populations(static_cast<int>(client.row)).best_effort();
     if (!best_effort && rtt > degraded_reach(pool, p)) return;
-    if (!question_.residency
-             .verdict(p.endpoint.country, p.workload, site.endpoint.country)
-             .allowed) {
-      return;
-    }
+    if (!question_.lawful(p, site)) return;
     client.reachable[static_cast<std::uint32_t>(index)] = rtt;
   }
 
@@ -141,28 +137,42 @@ class Drills {
 
   LossDrill drill(const std::string& lost) const {
     LossDrill drill;
-    drill.element = lost;
     Tightness worst;
+    std::size_t worst_block = 0;
     for (std::size_t block = 0; block < blocks_; ++block) {
       Tightness found = tightest(lost, block);
       if (found.need == 0 || (worst.need > 0 && !tighter(found, worst))) continue;
       worst = std::move(found);
-      drill.block = block;
+      worst_block = block;
     }
-    drill.tightest.set_block(static_cast<std::uint32_t>(drill.block));
-    for (const std::size_t c : worst.clients) {
-      drill.tightest.add_populations(static_cast<std::uint32_t>(clients_[c].row));
+    drill.row = row_of(lost, worst_block, worst);
+    drill.deployment = resolved_.empty_deployment(true);
+    route(drill);
+    return drill;
+  }
+
+  plan::Drill row_of(const std::string& lost, std::size_t block,
+                     const Tightness& worst) const {
+    plan::Drill row;
+    row.set_element(lost);
+    row.set_block(static_cast<std::uint32_t>(block));
+    for (const Client& client : clients_) {
+      row.set_load(row.load() + client.load[block]);
     }
-    drill.tightest.set_need(worst.need);
-    drill.tightest.set_left(worst.left);
     for (std::uint32_t p = 0; p < element_.size(); ++p) {
       if (!survives(p, lost)) continue;
-      drill.surviving_capacity += plan_.pools(static_cast<int>(p)).degraded_capacity();
+      row.set_surviving_capacity(row.surviving_capacity() +
+                                 plan_.pools(static_cast<int>(p)).degraded_capacity());
     }
-    for (const Client& client : clients_) drill.load += client.load[drill.block];
-    drill.deployment = resolved_.empty_deployment(true);
-    route(lost, drill);
-    return drill;
+    row.set_residency_kept(true);  // routes leave out every forbidden pool
+    plan::Cut& tightest = *row.mutable_tightest();
+    tightest.set_block(row.block());
+    for (const std::size_t c : worst.clients) {
+      tightest.add_populations(static_cast<std::uint32_t>(clients_[c].row));
+    }
+    tightest.set_need(worst.need);
+    tightest.set_left(worst.left);
+    return row;
   }
 
   Tightness measure(std::vector<std::size_t> clients, const std::string& lost,
@@ -235,7 +245,7 @@ class Drills {
 
   /// Nearest first within capacity: a transport problem with the RTT as its cost; what
   /// finds no place goes to an overflow node.
-  void route(const std::string& lost, LossDrill& drill) const {
+  void route(LossDrill& drill) const {
     Graph graph;
     std::vector<Graph::Node> from;
     for (std::size_t c = 0; c < clients_.size(); ++c) from.push_back(graph.addNode());
@@ -261,11 +271,11 @@ class Drills {
     std::vector<Route> routes;
     Graph::NodeMap<std::int64_t> supply(graph, 0);
     for (std::size_t c = 0; c < clients_.size(); ++c) {
-      const std::int64_t load = clients_[c].load[drill.block];
+      const std::int64_t load = clients_[c].load[drill.row.block()];
       if (load == 0) continue;
       supply[from[c]] = load;
       for (const auto& [pool, rtt] : clients_[c].reachable) {
-        if (!survives(pool, lost)) continue;
+        if (!survives(pool, drill.row.element())) continue;
         routes.push_back({c, pool, arc(from[c], to[pool], load, rtt)});
       }
       arc(from[c], overflow, load, kOverflowCost);
@@ -273,8 +283,8 @@ class Drills {
     for (std::size_t p = 0; p < element_.size(); ++p) {
       arc(to[p], sink, plan_.pools(static_cast<int>(p)).degraded_capacity(), 0);
     }
-    const Graph::Arc lost_load = arc(overflow, sink, drill.load, 0);
-    supply[sink] = -drill.load;
+    const Graph::Arc lost_load = arc(overflow, sink, drill.row.load(), 0);
+    supply[sink] = -drill.row.load();
     lemon::NetworkSimplex<Graph, std::int64_t> simplex(graph);
     simplex.upperMap(capacity).costMap(cost).supplyMap(supply);
     drill.routed =
@@ -293,10 +303,10 @@ class Drills {
     sim::Stream stream = resolved_.stream(assignment, *client.population);
     // Whoever was not there before the loss must connect first.
     const auto usual = client.usual_ppb.find(pool);
-    if (usual == client.usual_ppb.end() || usual->second[drill.block] == 0) {
+    if (usual == client.usual_ppb.end() || usual->second[drill.row.block()] == 0) {
       stream.connection_trips = kColdTrips;
     }
-    stream.load[drill.block] = MicroRps::of(flow);
+    stream.load[drill.row.block()] = MicroRps::of(flow);
     drill.deployment.streams.push_back(stream);
   }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "place/plan.pb.h"
@@ -18,11 +15,7 @@ namespace isochrone::place {
 /// that settles after the loss, not the minute of the loss: requests in flight, their
 /// KV and the queue of the lost pools are not followed.
 struct LossDrill {
-  std::string element;
-  std::size_t block = 0;
-  std::int64_t load = 0;  ///< micro-rps of all workloads
-  std::int64_t surviving_capacity = 0;
-  plan::Cut tightest;   ///< that set, its load and what is left for it
+  plan::Drill row;      ///< all but what simulation tells
   bool routed = false;  ///< every request found a place
   sim::Deployment deployment;
 };

@@ -92,13 +92,8 @@ sim::SimulationResult lived(const Question& question, const sim::Deployment& dep
 void live_through_drill(const Question& question, const LossDrill& loss,
                         sim::SimulationSettings settings, plan::Drill& row) {
   settings.max_requests = std::max(kFewestRequests, settings.max_requests / 4);
-  settings.stream_name = "drill " + loss.element;
-  row.set_element(loss.element);
-  row.set_block(static_cast<std::uint32_t>(loss.block));
-  row.set_load(loss.load);
-  row.set_surviving_capacity(loss.surviving_capacity);
-  *row.mutable_tightest() = loss.tightest;
-  row.set_residency_kept(true);  // routes leave out every forbidden pool
+  settings.stream_name = "drill " + loss.row.element();
+  row = loss.row;
   const sim::SimulationResult result = lived(question, loss.deployment, settings);
   for (const sim::Cell& cell : result.cells) {
     write_cell(question, cell, *row.add_cells());
@@ -125,9 +120,12 @@ void live_through(const Question& question, plan::Plan& plan) {
     plan::Drill& row = *plan.add_drills();
     live_through_drill(question, loss, settings, row);
     simulated += row.simulated_requests();
-    if (!loss.routed) {
-      plan.add_warnings(
-          fmt::format("after the loss of {} some users find no place", loss.element));
+    if (loss.routed) continue;
+    const std::string warning =
+        fmt::format("after the loss of {} some users find no place", row.element());
+    // A plan that is lived through again has it already.
+    if (std::ranges::find(plan.warnings(), warning) == plan.warnings().end()) {
+      plan.add_warnings(warning);
     }
   }
   plan.set_simulated_requests(simulated);

@@ -28,6 +28,20 @@ struct Question {
   const spec::Demand& entry(std::size_t index) const {
     return scenario.spec.demand(static_cast<int>(index));
   }
+  const scenarios::Population& population(std::size_t index) const {
+    return demand
+        .populations[scenarios::PopulationId{static_cast<std::uint32_t>(index)}];
+  }
+  const scenarios::CandidateSite& site(std::size_t index) const {
+    return candidates.sites[scenarios::CandidateId{static_cast<std::uint32_t>(index)}];
+  }
+  /// Whether the population's data may be processed at the site. Not cheap: the rules
+  /// are walked.
+  bool lawful(const scenarios::Population& p,
+              const scenarios::CandidateSite& site) const {
+    return residency.verdict(p.endpoint.country, p.workload, site.endpoint.country)
+        .allowed;
+  }
   /// Months of the horizon.
   std::int64_t months() const { return scenario.spec.horizon().months(); }
 };

@@ -103,11 +103,14 @@ std::optional<Micros> reach(const LevelTable& level, const ServingOption& option
                             const geo::AtomicLaw& access, std::int64_t trips,
                             Nanos transfer);
 
-/// Longer than any round trip, and still less than "no route".
+/// Longer than any round trip.
 inline constexpr Micros kUnlimitedReach{3'600'000'000};
 
 /// Whether the level's pace meets every TPOT objective, wherever it stands.
 bool meets_pace(const sim::ServiceLaw& law, std::span<const sim::Objective> objectives);
+
+/// The strictest TTFT or E2E percentile, as a share; 0 where there is none.
+double strictest_share(std::span<const sim::Objective> objectives);
 
 /// Share of requests that may wait beyond the budget: 0.8 * (1 - p) of the strictest
 /// TTFT or E2E percentile; 0.04 where no such objective is given.
