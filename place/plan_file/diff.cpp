@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "place/plan_file/bill_lines.h"
 #include "place/plan_file/plan_file.h"
-#include "place/plan_file/rents.h"
 #include "place/plan_file/table.h"
 
 namespace isochrone::place {
@@ -77,16 +77,11 @@ std::string pool_changes(const plan::Plan& before, const plan::Plan& after,
 /// The bill by kind of line, with what is in the objective only beside it.
 std::string line_changes(const plan::Plan& before, const plan::Plan& after) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> both;
-  const auto kind_of = [](const plan::BillLine& line) {
-    return line.kind() + (line.in_bill()    ? ""
-                          : line.reported() ? " (reported)"
-                                            : " (not billed)");
-  };
   for (const plan::BillLine& line : before.bill()) {
-    both[kind_of(line)].first += line.usd_micro();
+    both[told_kind(line)].first += line.usd_micro();
   }
   for (const plan::BillLine& line : after.bill()) {
-    both[kind_of(line)].second += line.usd_micro();
+    both[told_kind(line)].second += line.usd_micro();
   }
   TextTable table({"bill line", ">before", ">after", ">$/month"});
   for (const auto& [kind, amounts] : both) {

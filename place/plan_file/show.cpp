@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "place/plan_file/rents.h"
+#include "place/plan_file/bill_lines.h"
 #include "place/plan_file/table.h"
 
 namespace isochrone::place {
@@ -112,11 +112,8 @@ std::string pools(const plan::Plan& plan) {
 std::string bill(const plan::Plan& plan) {
   TextTable table({"bill line", "of", ">$/month", "how"});
   for (const plan::BillLine& line : plan.bill()) {
-    table.add({line.kind() + (line.in_bill()    ? ""
-                              : line.reported() ? " (reported)"
-                                                : " (not billed)"),
-               line.site().empty() ? line.what() : line.site(), money(line.usd_micro()),
-               line.arithmetic()});
+    table.add({told_kind(line), line.site().empty() ? line.what() : line.site(),
+               money(line.usd_micro()), line.arithmetic()});
   }
   return table.empty() ? "" : "\n" + table.text();
 }
@@ -184,6 +181,10 @@ std::string first_metro(const plan::Plan& plan, const plan::Cut& cut) {
              : "";
 }
 
+std::string rps(std::int64_t micro) {
+  return fmt::format("{:.1f}", static_cast<double>(micro) / 1e6);
+}
+
 std::string drills(const plan::Plan& plan) {
   TextTable table({"after the loss of", ">h UTC", ">load rps", ">carries rps",
                    ">tightest use", "for", ">met", ">worst within"});
@@ -194,19 +195,13 @@ std::string drills(const plan::Plan& plan) {
       met += cell.verdict() == "met" ? 1 : 0;
       worst = std::min(worst, cell.attained());
     }
-    table.add(
-        {drill.element(), fmt::to_string(drill.block()),
-         fmt::format("{:.1f}", static_cast<double>(drill.load()) / 1e6),
-         fmt::format("{:.1f}", static_cast<double>(drill.surviving_capacity()) / 1e6),
-         use_of(drill.tightest()), users_of(plan, drill.tightest()),
-         fmt::format("{} of {}", met, drill.cells_size()),
-         fmt::format("{:.2f} %", 100 * worst)});
+    table.add({drill.element(), fmt::to_string(drill.block()), rps(drill.load()),
+               rps(drill.surviving_capacity()), use_of(drill.tightest()),
+               users_of(plan, drill.tightest()),
+               fmt::format("{} of {}", met, drill.cells_size()),
+               fmt::format("{:.2f} %", 100 * worst)});
   }
   return table.empty() ? "" : "\n" + table.text();
-}
-
-std::string rps(std::int64_t micro) {
-  return fmt::format("{:.1f}", static_cast<double>(micro) / 1e6);
 }
 
 std::string repairs(const plan::Plan& plan) {

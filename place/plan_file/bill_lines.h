@@ -1,11 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "place/plan.pb.h"
 
 namespace isochrone::place {
+
+/// Kind of a line, and whether it is outside of the bill.
+inline std::string told_kind(const plan::BillLine& line) {
+  if (line.in_bill()) return line.kind();
+  return line.kind() + (line.reported() ? " (reported)" : " (not billed)");
+}
 
 /// MicroUsd a month of each pool's GPUs, from the bill: it has one gpu line for each
 /// pool, in their order. A batch pool on demand pays for hours, so its rent does not
