@@ -10,22 +10,17 @@
 #include "place/planner/tables.h"
 #include "scenarios/candidates.h"
 #include "scenarios/scenario.h"
+#include "tests/place/world.h"
 
 namespace isochrone::place {
 namespace {
 
 using namespace std::chrono_literals;
 
-const datasets::Catalog& catalog() {
-  static const datasets::Catalog loaded =
-      datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
-  return loaded;
-}
-
 TEST_SUITE("place/golden") {
   // A request of a metro with 10 ms of last mile, objective TTFT p95 within 500 ms:
-  //   front end 25 ms + waiting budget 20 ms + prefill 100 ms + last mile 10 ms = 155
-  //   ms
+  //   front end 25 ms + waiting budget 20 ms + prefill 100 ms + last mile 10 ms
+  //   = 155 ms
   // leaves 345 ms for the round trip (one, the connection is warm): R* = 345 ms. With
   // TCP + TLS 1.3 the round trip and the last mile are paid three times:
   //   25 + 20 + 100 + 3 * 10 = 175, and (500 - 175) / 3 = 108.333 -> 108.33 ms.
@@ -54,13 +49,13 @@ TEST_SUITE("place/golden") {
   TEST_CASE("one dollar: from the offer to the rent of a month") {
     const auto scenario = scenarios::read_scenario(
         std::string(ISOCHRONE_ROOT) + "/scenarios/examples/eu-bank-fraud.yaml",
-        catalog());
-    const auto candidates = scenarios::find_candidates(scenario, catalog());
+        world());
+    const auto candidates = scenarios::find_candidates(scenario, world());
     const auto site = std::ranges::find(candidates.sites.items(), "aws/eu-central-1",
                                         &scenarios::CandidateSite::id);
     REQUIRE(site != candidates.sites.items().end());
     const auto offer = std::ranges::find_if(site->offers, [](const auto& o) {
-      return catalog().gpus[o.gpu].id == "L4-24GB" && o.term == "reserved_1y" &&
+      return world().gpus[o.gpu].id == "L4-24GB" && o.term == "reserved_1y" &&
              o.shape_gpus == 1;
     });
     REQUIRE(offer != site->offers.end());
@@ -74,9 +69,8 @@ TEST_SUITE("place/golden") {
   // 424 GB out of AWS in Europe in a month: 100 GB are free, the next up to 10,240 GB
   // cost 0.09 $: 324 * 0.09 = 29.16 $.
   TEST_CASE("one dollar: egress by its tiers") {
-    const datasets::Site& frankfurt =
-        catalog().sites[*catalog().site("aws/eu-central-1")];
-    const datasets::EgressPrice price = catalog().egress(frankfurt);
+    const datasets::Site& frankfurt = world().sites[*world().site("aws/eu-central-1")];
+    const datasets::EgressPrice price = world().egress(frankfurt);
     const SiteTraffic traffic{&price, 424'000'000'000};
 
     CHECK(egress_bill({&traffic, 1}).front() == usd(29.16));

@@ -12,15 +12,10 @@
 
 #include "place/planner/assemble.h"
 #include "scenarios/scenario.h"
+#include "tests/place/world.h"
 
 namespace isochrone::place {
 namespace {
-
-const datasets::Catalog& catalog() {
-  static const datasets::Catalog loaded =
-      datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
-  return loaded;
-}
 
 scenarios::Scenario scenario_with(const std::string& exit) {
   return scenarios::parse_scenario(fmt::format(R"(name: money
@@ -41,13 +36,13 @@ terms: {{allow: [on_demand, reserved_1y], exit: {{count: {}, stored_tb: 10,
 residency: {{mode: off}}
 )",
                                                exit),
-                                   "money.yaml", ".", catalog());
+                                   "money.yaml", ".", world());
 }
 
 class MoneyPlan {
  public:
   explicit MoneyPlan(const std::string& exit)
-      : scenario_(scenario_with(exit)), question_(Question::ask(scenario_, catalog())) {
+      : scenario_(scenario_with(exit)), question_(Question::ask(scenario_, world())) {
     for (const char* name : {"aws/us-east-1", "aws/us-east-2"}) {
       plan::Site& site = *plan_.add_sites();
       site.set_name(name);
@@ -93,7 +88,7 @@ class MoneyPlan {
                                              &scenarios::CandidateSite::id);
     REQUIRE(candidate != question_.candidates.sites.items().end());
     const auto offer = std::ranges::find_if(candidate->offers, [&](const auto& o) {
-      return catalog().gpus[o.gpu].id == gpu && o.term == term &&
+      return world().gpus[o.gpu].id == gpu && o.term == term &&
              (term == "kept" || o.shape_gpus == 1);
     });
     REQUIRE(offer != candidate->offers.end());

@@ -1,13 +1,10 @@
 #pragma once
 
-#include "datasets/catalog.h"
 #include "place/plan.pb.h"
 #include "scenarios/scenario.h"
+#include "tests/place/world.h"
 
 namespace isochrone::verify {
-
-/// The tables of the project.
-const datasets::Catalog& world();
 
 /// Chat for users in Germany and France at a fixed pace, and training, on quoted GPUs
 /// in Frankfurt, Paris and Dublin; a site may be lost; 3 % may be left out.

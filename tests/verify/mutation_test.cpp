@@ -14,8 +14,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
-#include "place/planner/planner.h"
 #include "place/verify/checks.h"
+#include "tests/verify/planned.h"
 
 namespace isochrone::verify {
 namespace {
@@ -106,26 +106,13 @@ const std::map<std::string, std::string>& exempt() {
   return kExempt;
 }
 
-const datasets::Catalog& world() {
-  static const datasets::Catalog kWorld =
-      datasets::Catalog::load(ISOCHRONE_ROOT "/datasets");
-  return kWorld;
-}
-
 const scenarios::Scenario& question() {
-  static const scenarios::Scenario kScenario =
-      scenarios::parse_scenario(kQuestion, "four-workshops.yaml", ".", world());
+  static const scenarios::Scenario kScenario = asked(kQuestion);
   return kScenario;
 }
 
 const plan::Plan& planned() {
-  static const plan::Plan kPlan = [] {
-    const place::Planned made = place::make_plan(question(), world(), {});
-    plan::Plan read;  // as it is read back from a file
-    REQUIRE(made.ending == place::Ending::kPlanned);
-    REQUIRE(read.ParseFromString(made.plan.SerializeAsString()));
-    return read;
-  }();
+  static const plan::Plan kPlan = planned_for(question());
   return kPlan;
 }
 

@@ -10,15 +10,15 @@
 #include <fmt/format.h>
 
 #include "place/plan_file/show.h"
-#include "place/planner/planner.h"
 #include "place/verify/verify.h"
+#include "tests/verify/planned.h"
 
 namespace isochrone::verify {
 namespace {
 
-/// Three cities in a triangle of quick round trips, one site in each. Warsaw is dear, so
-/// days without a loss need little of it; but without Frankfurt or Paris the other two
-/// must carry all three cities.
+/// Three cities in a triangle of quick round trips, one site in each. Warsaw is dear,
+/// so days without a loss need little of it; but without Frankfurt or Paris the other
+/// two must carry all three cities.
 constexpr const char* kQuestion = R"(
 name: triangle
 seed: 3
@@ -58,24 +58,13 @@ simulate: {max_requests: 2000000}
 optimize: {work: quick}
 )";
 
-const datasets::Catalog& world() {
-  static const datasets::Catalog kWorld =
-      datasets::Catalog::load(ISOCHRONE_ROOT "/datasets");
-  return kWorld;
-}
-
 const scenarios::Scenario& question() {
-  static const scenarios::Scenario kScenario =
-      scenarios::parse_scenario(kQuestion, "triangle.yaml", ".", world());
+  static const scenarios::Scenario kScenario = asked(kQuestion);
   return kScenario;
 }
 
 const plan::Plan& planned() {
-  static const plan::Plan kPlan = [] {
-    const place::Planned made = place::make_plan(question(), world(), {});
-    REQUIRE(made.ending == place::Ending::kPlanned);
-    return made.plan;
-  }();
+  static const plan::Plan kPlan = planned_for(question());
   return kPlan;
 }
 
@@ -139,18 +128,14 @@ TEST_SUITE("place/repair") {
   }
 
   TEST_CASE("without the loss to survive the same question costs less") {
-    const scenarios::Scenario carefree = [] {
-      std::string text = kQuestion;
-      const std::string from = "survive: site";
-      text.replace(text.find(from), from.size(), "survive: none");
-      return scenarios::parse_scenario(text, "carefree.yaml", ".", world());
-    }();
-    const place::Planned made = place::make_plan(carefree, world(), {});
+    std::string carefree = kQuestion;
+    const std::string from = "survive: site";
+    carefree.replace(carefree.find(from), from.size(), "survive: none");
+    const plan::Plan plan = planned_for(asked(carefree));
 
-    REQUIRE(made.ending == place::Ending::kPlanned);
-    CHECK(made.plan.totals().objective_usd_micro() <
+    CHECK(plan.totals().objective_usd_micro() <
           planned().totals().objective_usd_micro());
-    CHECK(made.plan.repairs().cuts().empty());
+    CHECK(plan.repairs().cuts().empty());
   }
 }
 

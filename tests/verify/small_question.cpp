@@ -53,12 +53,6 @@ limits: {max_sites: 3, budget_usd_month: 900000}
 
 }  // namespace
 
-const datasets::Catalog& world() {
-  static const datasets::Catalog kWorld =
-      datasets::Catalog::load(ISOCHRONE_ROOT "/datasets");
-  return kWorld;
-}
-
 scenarios::Scenario small_question() {
   return scenarios::parse_scenario(kQuestion, "three-cities.yaml", ".", world());
 }
