@@ -27,6 +27,7 @@ class CsvTable {
 
   std::size_t size() const { return rows_.size(); }
   const std::string& name() const { return file_; }
+  const std::vector<std::string>& columns() const { return header_; }
   /// Line of the file in which the row begins.
   int line(std::size_t row) const { return rows_[row].line; }
   bool has(std::string_view column) const;

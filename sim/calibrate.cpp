@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "sim/descent.h"
 #include "sim/replay.h"
+#include "sim/step_parameters.h"
 
 namespace isochrone::sim {
 namespace {
@@ -18,20 +19,9 @@ constexpr double kTie = 3e-6;      // price of a squared logarithm from the star
 // Time to a first token is a step or two where nobody waits, and says little of it.
 constexpr double kFirstTokenFloorMs = 50;
 
-constexpr std::size_t kSteps = 9;  // then KV blocks and front end
-enum Parameter : std::size_t {
-  kT0,
-  kB,
-  kC,
-  kT0Prefill,
-  kA,
-  kF,
-  kBPrefill,
-  kCPrefill,
-  kD,
-  kBlocks,
-  kFrontEnd
-};
+// The coefficients of a step, then KV blocks and front end.
+constexpr std::size_t kBlocks = kStepParameters;
+constexpr std::size_t kFrontEnd = kBlocks + 1;
 
 double squared_log(double simulated, double measured) {
   const double log = std::log(simulated / measured);
@@ -49,13 +39,8 @@ double distance_of(const LatencyPair& pair) {
          term(&LatencySummary::p90) / 2 + term(&LatencySummary::p99);
 }
 
-std::vector<double> parameters_of(const ReplayedEngine& engine) {
-  const datasets::StepTimes& s = engine.kind.batching->step;
-  std::vector<double> at;
-  for (const std::int64_t ps :
-       {s.t0, s.b, s.c, s.t0_prefill, s.a, s.f, s.b_prefill, s.c_prefill, s.d}) {
-    at.push_back(static_cast<double>(ps));
-  }
+std::vector<double> origin_of(const ReplayedEngine& engine) {
+  std::vector<double> at = parameters_of(engine.kind.batching->step);
   // The search multiplies, so nothing may start at zero.
   for (const auto& [parameter, least] : {std::pair{kB, 1e6},
                                          {kF, 5e8},
@@ -72,12 +57,11 @@ std::vector<double> parameters_of(const ReplayedEngine& engine) {
 
 ReplayedEngine engine_at(ReplayedEngine engine, const std::vector<double>& at,
                          bool front_end) {
-  const auto ps = [&](Parameter p) { return std::llround(at[p]); };
   BatchingEngine& batching = *engine.kind.batching;
-  batching.step = {ps(kT0), ps(kB), ps(kC),        std::max(ps(kT0), ps(kT0Prefill)),
-                   ps(kA),  ps(kF), ps(kBPrefill), std::max(ps(kC), ps(kCPrefill)),
-                   ps(kD)};
-  batching.kv_blocks = ps(kBlocks);
+  batching.step = step_at(at);
+  batching.step.t0_prefill = std::max(batching.step.t0, batching.step.t0_prefill);
+  batching.step.c_prefill = std::max(batching.step.c, batching.step.c_prefill);
+  batching.kv_blocks = std::llround(at[kBlocks]);
   if (front_end) engine.front_end_ms = at[kFrontEnd];
   return engine;
 }
@@ -91,12 +75,12 @@ std::vector<Descent::Direction> directions(const Freedom& freedom) {
       {{kC, kCPrefill}, {}},
       {{kB, kBPrefill}, {}},
       {{kA, kF}, {}}};
-  for (std::size_t i = 0; i < kSteps; ++i) all.push_back({{i}, {}});
+  for (std::size_t i = 0; i < kStepParameters; ++i) all.push_back({{i}, {}});
   if (freedom.kv_blocks) all.push_back({{kBlocks}, {}});
   if (freedom.front_end) all.push_back({{kFrontEnd}, {}});
   // Valleys run where one coefficient makes up for another.
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    for (std::size_t j = i + 1; j < kSteps; ++j) all.push_back({{i}, {j}});
+  for (std::size_t i = 0; i < kStepParameters; ++i) {
+    for (std::size_t j = i + 1; j < kStepParameters; ++j) all.push_back({{i}, {j}});
   }
   return all;
 }
@@ -151,7 +135,7 @@ ReplayedEngine calibrate(const RequestLog& log, std::vector<ReplayedEngine> star
   descent.evaluations = static_cast<std::size_t>(std::clamp(share, 100., 6000.));
   const auto minima = parallel_map(order.size(), [&](std::size_t i) {
     const ReplayedEngine& start = starts[order[i]];
-    const std::vector<double> origin = parameters_of(start);
+    const std::vector<double> origin = origin_of(start);
     return minimise(descent, origin, [&](const std::vector<double>& at) {
       double moved = 0;
       for (std::size_t p = 0; p < at.size(); ++p) {

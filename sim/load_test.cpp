@@ -34,8 +34,8 @@ std::int64_t spread_length(std::int64_t mean, std::uint64_t tag) {
 LoadTestResult run_load_test(const PoolKind& kind, const LoadTest& test,
                              double front_end_ms) {
   PoolRun pool(kind, 1);
-  const std::int64_t room = kind.batching->kv_blocks * kind.batching->kv_block_tokens;
-  const std::int64_t prompt = std::min(test.input, room - 2);
+  const std::int64_t limit = token_limit(kind);
+  const std::int64_t prompt = std::min(test.input, limit - 2);
   const auto requests = static_cast<std::uint64_t>(kRounds * test.in_flight);
   const auto front_end_ns = std::llround(front_end_ms * 1e6);
   std::vector<Coming> coming;
@@ -53,9 +53,8 @@ LoadTestResult run_load_test(const PoolKind& kind, const LoadTest& test,
       std::pop_heap(coming.begin(), coming.end(), later);
       const Coming arrival = coming.back();
       coming.pop_back();
-      Work work{prompt, spread_length(test.output, arrival.tag), 1};
-      work.answer = std::min(work.answer, room - prompt);
-      pool.offer({arrival.tag, arrival.ns, work});
+      const std::int64_t answer = spread_length(test.output, arrival.tag);
+      pool.offer({arrival.tag, arrival.ns, fitted(prompt, answer, limit)});
     } else {
       pool.run_next();
     }

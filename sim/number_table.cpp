@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -12,6 +11,7 @@
 
 #include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/read_file.h"
 
 namespace isochrone::sim {
 namespace {
@@ -74,21 +74,6 @@ std::optional<double> number_of(const google::protobuf::Value& value) {
   return std::nullopt;
 }
 
-std::vector<std::string> header_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string line;
-  std::getline(file, line);
-  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.pop_back();
-  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  std::vector<std::string> names;
-  std::stringstream cells(line);
-  for (std::string cell; std::getline(cells, cell, ',');) {
-    if (cell.size() >= 2 && cell.front() == '"') cell = cell.substr(1, cell.size() - 2);
-    names.push_back(cell);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::optional<std::size_t> NumberTable::column(std::string_view name) const {
@@ -106,10 +91,7 @@ NumberTable NumberTable::read(const std::string& path) {
 NumberTable NumberTable::read_csv(const std::string& path) {
   const CsvTable csv = CsvTable::read(path, {});
   NumberTable table;
-  table.columns_ = header_of(path);
-  for (const std::string& name : table.columns_) {
-    if (!csv.has(name)) refuse(path, 1, "has a header that cannot be read");
-  }
+  table.columns_ = csv.columns();
   for (std::size_t i = 0; i < csv.size(); ++i) {
     Row row{csv.line(i), {}};
     for (const std::string& name : table.columns_) {
@@ -121,11 +103,11 @@ NumberTable NumberTable::read_csv(const std::string& path) {
 }
 
 NumberTable NumberTable::read_json_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, 0, "cannot be read");
+  constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+  std::istringstream lines(read_file(path, kMostBytes));
   NumberTable table;
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     google::protobuf::Struct object;

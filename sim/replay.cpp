@@ -28,15 +28,11 @@ void collect(Pool& pool, std::vector<Outcome>& outcomes) {
 template <class Pool>
 std::vector<Outcome> live_through(Pool& pool, const PoolKind& kind,
                                   const std::vector<LoggedRequest>& requests) {
-  const std::int64_t room =
-      kind.batching ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
-                    : std::int64_t{1} << 40;
+  const std::int64_t limit = token_limit(kind);
   std::vector<Outcome> outcomes(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    Work work;
-    work.prompt = std::min(requests[i].prompt, room - 1);
-    work.answer = std::min(requests[i].answer, room - work.prompt);
-    pool.offer({i, requests[i].arrival_ns, work});
+    const LoggedRequest& one = requests[i];
+    pool.offer({i, one.arrival_ns, fitted(one.prompt, one.answer, limit)});
     collect(pool, outcomes);
   }
   return outcomes;

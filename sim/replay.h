@@ -16,7 +16,7 @@ PoolKind with_settings(PoolKind kind, const EngineSettings& settings);
 
 /// Lives through a log: every request is offered when it came, to `replicas` replicas.
 /// Outcomes in the order of the log, times since its first arrival. A prompt and answer
-/// that no replica could hold are cut as WorkSampler does.
+/// that no replica could hold are cut by fitted().
 std::vector<Outcome> replay(const PoolKind& kind, std::int64_t replicas,
                             const std::vector<LoggedRequest>& requests);
 

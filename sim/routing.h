@@ -20,8 +20,8 @@ enum class Routing {
 /// 0 is always current. PoolRun's one queue is what a perfect router would do.
 class RoutedRun {
  public:
-  /// Throws std::invalid_argument unless `replicas` >= 1, `age_ns` >= 0 and check(kind)
-  /// passes.
+  /// Throws std::invalid_argument unless `replicas` >= 1, `age_ns` >= 0, check(kind)
+  /// passes and the kind has a batching engine.
   RoutedRun(const PoolKind& kind, std::int64_t replicas, Routing routing,
             std::int64_t age_ns, std::uint64_t seed);
 

@@ -31,12 +31,22 @@ void check(const PoolKind& kind) {
   }
 }
 
+std::int64_t token_limit(const PoolKind& kind) {
+  return kind.batching ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
+                       : std::int64_t{1} << 40;
+}
+
+Work fitted(std::int64_t prompt, std::int64_t answer, std::int64_t token_limit) {
+  Work work;
+  work.prompt = std::min(prompt, token_limit - 1);
+  work.answer = std::min(answer, token_limit - work.prompt);
+  return work;
+}
+
 WorkSampler::WorkSampler(const PoolKind& kind)
     : kind_(&kind),
       service_(kind.slots && kind.slots->picos_per_token == 0),
-      token_limit_(kind.batching
-                       ? kind.batching->kv_blocks * kind.batching->kv_block_tokens
-                       : std::int64_t{1} << 40) {
+      token_limit_(token_limit(kind)) {
   check(kind);
   const IntegerLaw& law = service_ ? kind.service_ns : kind.answer_tokens;
   length_before_.reserve(IntegerLaw::kCells);
@@ -50,14 +60,9 @@ Work WorkSampler::draw(Rng& rng) const {
 }
 
 Work WorkSampler::at(double first, double second) const {
-  Work work;
-  if (service_) {
-    work.service_ns = kind_->service_ns.at(first);
-    return work;
-  }
-  work.prompt = std::min(kind_->prompt_tokens.at(first), token_limit_ - 1);
-  work.answer = std::min(kind_->answer_tokens.at(second), token_limit_ - work.prompt);
-  return work;
+  if (service_) return {.service_ns = kind_->service_ns.at(first)};
+  return fitted(kind_->prompt_tokens.at(first), kind_->answer_tokens.at(second),
+                token_limit_);
 }
 
 Work WorkSampler::draw_residual(Rng& rng) const {

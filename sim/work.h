@@ -34,9 +34,15 @@ struct Outcome {
   bool preempted = false;
 };
 
-/// Draws requests of a pool kind: prompt, then answer; or the service time. A request
-/// that a replica's KV could never hold is cut to fit, as engines refuse or truncate
-/// it.
+/// Tokens of prompt and answer together that one request can have: what the KV of a
+/// replica holds; slots hold 2^40.
+std::int64_t token_limit(const PoolKind& kind);
+
+/// A request cut to what a replica could hold, as engines refuse or truncate it.
+Work fitted(std::int64_t prompt, std::int64_t answer, std::int64_t token_limit);
+
+/// Draws requests of a pool kind: prompt, then answer, fitted() to it; or the service
+/// time.
 class WorkSampler {
  public:
   explicit WorkSampler(const PoolKind& kind);

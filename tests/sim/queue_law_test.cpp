@@ -6,32 +6,10 @@
 #include "base/rng.h"
 #include "sim/pool.h"
 #include "sim/simulate.h"
+#include "tests/sim/queues.h"
 
 namespace isochrone::sim {
 namespace {
-
-// Exponential of this mean, each cell at its own mean: the law's mean is exact.
-IntegerLaw exponential_ns(double mean_ns) {
-  const auto above = [](double p) {  // integral of the quantile from p to 1
-    return p >= 1 ? 0 : (1 - p) * (1 - std::log1p(-p));
-  };
-  std::vector<std::int64_t> cells(IntegerLaw::kCells);
-  const auto count = static_cast<double>(IntegerLaw::kCells);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const double low = static_cast<double>(i) / count;
-    const double high = static_cast<double>(i + 1) / count;
-    cells[i] = std::llround(mean_ns * count * (above(low) - above(high)));
-  }
-  return IntegerLaw(cells);
-}
-
-PoolKind service_kind(const IntegerLaw& law, std::int64_t streams) {
-  PoolKind kind;
-  kind.slots = SlotEngine{};
-  kind.max_num_seqs = streams;
-  kind.service_ns = law;
-  return kind;
-}
 
 struct Means {
   double wait_s = 0;
@@ -39,24 +17,17 @@ struct Means {
   double sojourn_s = 0;
 };
 
-Means run_poisson(const PoolKind& kind, double rate, int requests, std::uint64_t seed) {
-  PoolRun pool(kind, 1);
-  const WorkSampler sampler(kind);
-  Rng rng(seed);
-  double now = 0;
-  for (int i = 0; i < requests; ++i) {
-    now += rng.exponential() / rate;
-    pool.offer(
-        {static_cast<std::uint64_t>(i), std::llround(now * 1e9), sampler.draw(rng)});
-  }
+Means means_of(const PoolKind& kind, double rate, std::uint64_t requests,
+               std::uint64_t seed) {
   Means means;
-  for (const Outcome& outcome : pool.finished()) {
-    means.wait_s += static_cast<double>(outcome.assigned_ns - outcome.arrival_ns) / 1e9;
-    means.sojourn_s += static_cast<double>(outcome.last_ns - outcome.arrival_ns) / 1e9;
-  }
-  means.in_system = means.sojourn_s / now;
-  means.wait_s /= requests;
-  means.sojourn_s /= requests;
+  const double end =
+      run_poisson(kind, 1, rate, requests, seed, [&](const Outcome& outcome) {
+        means.wait_s += wait_s(outcome);
+        means.sojourn_s += sojourn_s(outcome);
+      });
+  means.in_system = means.sojourn_s / end;
+  means.wait_s /= static_cast<double>(requests);
+  means.sojourn_s /= static_cast<double>(requests);
   return means;
 }
 
@@ -65,30 +36,29 @@ TEST_SUITE("sim/queue law") {
   // the mean of n waits is about sqrt((2 + 5r - 4r^2 + r^3) r / (1-r)^4 / n) (Whitt
   // 1989): r = .8, n = 5e5: sqrt(3.952 * .8 / .0016 / 5e5) = .063; three of them: .19.
   TEST_CASE("the mean wait of M/M/1 is that of theory") {
-    const Means means =
-        run_poisson(service_kind(exponential_ns(1e9), 1), 0.8, 500000, 5);
+    const Means means = means_of(servers(exponential_law(1e9), 1), 0.8, 500000, 5);
 
     CHECK(means.wait_s == doctest::Approx(4.0).epsilon(0.19 / 4));
   }
 
   // M/D/1 waits half as long as M/M/1 (Pollaczek and Khinchine): 2 s.
   TEST_CASE("the mean wait of M/D/1 is half of that") {
-    const Means means = run_poisson(
-        service_kind(IntegerLaw::constant(1'000'000'000), 1), 0.8, 500000, 6);
+    const Means means =
+        means_of(servers(IntegerLaw::constant(1'000'000'000), 1), 0.8, 500000, 6);
 
     CHECK(means.wait_s == doctest::Approx(2.0).epsilon(0.04));
   }
 
   // M/M/5 at offered load 4: Erlang C = .5541, W = C / (5 - 4) s = .554 s.
   TEST_CASE("the mean wait of M/M/5 follows Erlang C") {
-    const Means means = run_poisson(service_kind(exponential_ns(1e9), 5), 4, 500000, 7);
+    const Means means = means_of(servers(exponential_law(1e9), 5), 4, 500000, 7);
 
     CHECK(means.wait_s == doctest::Approx(0.5541).epsilon(0.05));
   }
 
   // Little: L = lambda * T, the rate being the realised one.
   TEST_CASE("requests in the system are rate times sojourn") {
-    const Means means = run_poisson(service_kind(exponential_ns(1e9), 5), 4, 200000, 8);
+    const Means means = means_of(servers(exponential_law(1e9), 5), 4, 200000, 8);
 
     CHECK(means.in_system == doctest::Approx(4 * means.sojourn_s).epsilon(0.01));
   }
@@ -96,7 +66,7 @@ TEST_SUITE("sim/queue law") {
   // M/M/5 at load 4: P(W > t) = C * exp(-(5 - 4) t), at t = 1 s .5541 * .3679 = .2038.
   // Of 20 intervals at 95 % at least 16 must hold it (P(fewer) = .0003).
   TEST_CASE("intervals of the wait hold the truth of M/M/5") {
-    const PoolKind kind = service_kind(exponential_ns(1e9), 5);
+    const PoolKind kind = servers(exponential_law(1e9), 5);
     int held = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const WaitShare share = measure_wait(kind, 1, requests_per_second(4), {},
@@ -113,7 +83,7 @@ TEST_SUITE("sim/queue law") {
   // s. A backlog of more than 1 s means that the fluid is late by that much. The same
   // share from an independent walk of the fluid with 4 million epochs.
   TEST_CASE("waits under bursts follow the fluid where the pool is large") {
-    const PoolKind kind = service_kind(IntegerLaw::constant(10'000'000), 200);
+    const PoolKind kind = servers(IntegerLaw::constant(10'000'000), 200);
     const double shape = 5.5;
     Rng rng(77);
     double backlog = 0;

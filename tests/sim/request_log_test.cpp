@@ -94,6 +94,14 @@ TEST_SUITE("sim/request_log") {
     CHECK(vidur.requests[1].answer == 8);
   }
 
+  TEST_CASE("columns that nobody knows may have any name") {
+    const auto log = read_request_log(
+        file_with("quoted.csv",
+                  "\"user, by \"\"name\"\"\",arrival_s,\"input_tokens\",output_tokens\n"
+                  "x,2,5,6\n"));
+    CHECK(log.requests[0].prompt == 5);
+  }
+
   TEST_CASE("a wrong unit is refused") {
     CHECK(says(fault_of(file_with("a.jsonl",
                                   "{\"timestamp\": 0.5, \"input_length\": 1, "
@@ -109,7 +117,9 @@ TEST_SUITE("sim/request_log") {
   }
 
   TEST_CASE("what cannot be understood is refused by name") {
-    CHECK(says(fault_of("/nowhere/log.jsonl"), "cannot be read"));
+    CHECK(says(fault_of("/nowhere/log.jsonl"), "no such file"));
+    CHECK(says(fault_of(std::filesystem::temp_directory_path().string()),
+               "is a directory"));
     CHECK(says(fault_of(file_with("c.jsonl", "[1]\n")), "no JSON object"));
     CHECK(says(fault_of(file_with("c.csv", "arrival_s,input_tokens\n0,1\n")),
                "no column for the answer"));

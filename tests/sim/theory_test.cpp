@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "base/rng.h"
 #include "sim/pool.h"
 #include "sim/simulate.h"
+#include "tests/sim/queues.h"
+#include "tests/sim/serving_kind.h"
 
 namespace isochrone::sim {
 namespace {
@@ -55,31 +59,11 @@ class BatchMeans {
   std::vector<double> means_;
 };
 
-bool agrees(const Mean& mean, double theory) {
+/// "" where the mean is known well enough and meets theory, else the figures.
+std::string fault(const Mean& mean, double theory) {
   const double band = std::max(0.01 * theory, 3 * mean.error);
-  CAPTURE(mean.value);
-  CAPTURE(mean.error);
-  CAPTURE(theory);
-  CHECK(mean.error < 0.02 * theory);
-  CHECK(std::abs(mean.value - theory) <= band);
-  return std::abs(mean.value - theory) <= band;
-}
-
-// Cells at their own means: the mean is exact, and what the last cell lacks in variance
-// is told in `second_moment`.
-IntegerLaw exponential_law(double mean) {
-  const auto above = [](double p) {
-    return p >= 1 ? 0 : (1 - p) * (1 - std::log1p(-p));
-  };
-  std::vector<std::int64_t> cells(IntegerLaw::kCells);
-  const auto count = static_cast<double>(IntegerLaw::kCells);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const double low = static_cast<double>(i) / count;
-    const double high = static_cast<double>(i + 1) / count;
-    cells[i] = std::max<std::int64_t>(
-        1, std::llround(mean * count * (above(low) - above(high))));
-  }
-  return IntegerLaw(cells);
+  if (mean.error < 0.02 * theory && std::abs(mean.value - theory) <= band) return "";
+  return fmt::format("{} +- {} for {}", mean.value, mean.error, theory);
 }
 
 double second_moment(const IntegerLaw& law) {
@@ -91,41 +75,12 @@ double second_moment(const IntegerLaw& law) {
 }
 
 template <class Value>
-Mean poisson(const PoolKind& kind, double rate, std::uint64_t requests,
-             std::uint64_t seed, Value&& value) {
-  PoolRun pool(kind, 1);
-  const WorkSampler sampler(kind);
-  Rng rng(seed);
+Mean mean_of(Value&& value, const PoolKind& kind, double rate, std::uint64_t requests,
+             std::uint64_t seed) {
   BatchMeans means(requests);
-  double now = 0;
-  const auto collect = [&] {
-    for (const Outcome& outcome : pool.finished()) means.add(value(outcome));
-    pool.finished().clear();
-  };
-  for (std::uint64_t i = 0; i < requests; ++i) {
-    now += rng.exponential() / rate;
-    pool.offer({i, std::llround(now * 1e9), sampler.draw(rng)});
-    collect();
-  }
-  while (pool.run_next()) {
-  }
-  collect();
+  run_poisson(kind, 1, rate, requests, seed,
+              [&](const Outcome& outcome) { means.add(value(outcome)); });
   return means.mean();
-}
-
-double wait_s(const Outcome& outcome) {
-  return static_cast<double>(outcome.assigned_ns - outcome.arrival_ns) / 1e9;
-}
-double sojourn_s(const Outcome& outcome) {
-  return static_cast<double>(outcome.last_ns - outcome.arrival_ns) / 1e9;
-}
-
-PoolKind servers(const IntegerLaw& law, std::int64_t count) {
-  PoolKind kind;
-  kind.slots = SlotEngine{};
-  kind.max_num_seqs = count;
-  kind.service_ns = law;
-  return kind;
 }
 
 double erlang_c(int servers, double load) {
@@ -152,7 +107,8 @@ TEST_SUITE("sim/theory") {
         const double rate = rho / mean;
         const double theory = rate * second_moment(law) / 1e18 / (2 * (1 - rho));
         CAPTURE(rho);
-        agrees(poisson(servers(law, 1), rate, enough(rho), 3, wait_s), theory);
+        const Mean wait = mean_of(wait_s, servers(law, 1), rate, enough(rho), 3);
+        CHECK(fault(wait, theory) == "");
       }
     }
   }
@@ -163,8 +119,9 @@ TEST_SUITE("sim/theory") {
       const double theory = erlang_c(8, 8 * rho) / (8 - 8 * rho);
       const std::uint64_t requests = rho < 0.5 ? 20'000'000 : enough(rho);
       CAPTURE(rho);
-      agrees(poisson(servers(exponential_law(1e9), 8), 8 * rho, requests, 4, wait_s),
-             theory);
+      const Mean wait =
+          mean_of(wait_s, servers(exponential_law(1e9), 8), 8 * rho, requests, 4);
+      CHECK(fault(wait, theory) == "");
     }
   }
 
@@ -184,9 +141,9 @@ TEST_SUITE("sim/theory") {
       const double service_s = law.mean() * 1e-4;
       for (const double rho : {0.3, 0.6, 0.9}) {
         CAPTURE(rho);
-        agrees(poisson(kind, rho / service_s, rho > 0.8 ? 2'000'000 : 500'000, 5,
-                       sojourn_s),
-               service_s / (1 - rho));
+        const Mean sojourn = mean_of(sojourn_s, kind, rho / service_s,
+                                     rho > 0.8 ? 2'000'000 : 500'000, 5);
+        CHECK(fault(sojourn, service_s / (1 - rho)) == "");
       }
     }
   }
@@ -208,41 +165,14 @@ TEST_SUITE("sim/theory") {
   // A pool of two batching replicas at 95 % of what it carries; the truth is a run of
   // two million requests.
   TEST_CASE("intervals of a batching pool hold the truth as often as they say") {
-    PoolKind kind;
-    kind.batching = BatchingEngine{.step = {.t0 = 11'140'000'000,
-                                            .b = 64'790'000,
-                                            .c = 27'140,
-                                            .t0_prefill = 15'550'000'000,
-                                            .a = 39'470'000,
-                                            .f = 2'301'000'000,
-                                            .b_prefill = 47'150'000,
-                                            .c_prefill = 67'860,
-                                            .d = 1460},
-                                   .kv_blocks = 43'249,
-                                   .chunk_tokens = 2048};
+    PoolKind kind = serving_kind();
     kind.max_num_seqs = 16;
-    kind.prompt_tokens = IntegerLaw::lognormal(500, 3000, 30'000);
-    kind.answer_tokens = IntegerLaw::lognormal(250, 1200, 8'000);
     const ServiceLaw law = measure_service(kind, 16, 4000, 1);
     const double load = 0.95 * 2 * 16 / law.mean_residence_s;
-    PoolRun pool(kind, 2);
-    const WorkSampler sampler(kind);
-    Rng rng(99);
-    double now = 0, late = 0;
+    double late = 0;
     constexpr std::uint64_t kRequests = 2'000'000;
-    const auto collect = [&] {
-      for (const Outcome& outcome : pool.finished())
-        late += wait_s(outcome) > 0.5 ? 1 : 0;
-      pool.finished().clear();
-    };
-    for (std::uint64_t i = 0; i < kRequests; ++i) {
-      now += rng.exponential() / load;
-      pool.offer({i, std::llround(now * 1e9), sampler.draw(rng)});
-      collect();
-    }
-    while (pool.run_next()) {
-    }
-    collect();
+    run_poisson(kind, 2, load, kRequests, 99,
+                [&](const Outcome& outcome) { late += wait_s(outcome) > 0.5 ? 1 : 0; });
     const double truth = late / static_cast<double>(kRequests);
 
     int held = 0;
@@ -262,18 +192,8 @@ TEST_SUITE("sim/theory") {
   // by the end. The queue is nearly all of TTFT; TPOT is no worse than in the closed
   // loop.
   TEST_CASE("overload shows as queueing, not as slow tokens, and is counted") {
-    PoolKind kind;
-    kind.batching = BatchingEngine{.step = {.t0 = 11'140'000'000,
-                                            .b = 64'790'000,
-                                            .c = 27'140,
-                                            .t0_prefill = 15'550'000'000,
-                                            .a = 80'000'000,
-                                            .f = 2'301'000'000,
-                                            .b_prefill = 47'150'000,
-                                            .c_prefill = 67'860,
-                                            .d = 1460},
-                                   .kv_blocks = 43'249,
-                                   .chunk_tokens = 2048};
+    PoolKind kind = serving_kind();
+    kind.batching->step.a = 80'000'000;
     kind.max_num_seqs = 32;
     kind.prompt_tokens = IntegerLaw::constant(8000);
     kind.answer_tokens = IntegerLaw::constant(50);

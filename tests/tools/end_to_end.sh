@@ -109,6 +109,7 @@ for format in table json csv; do
   expect 0 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf16 --format $format
 done
 (($(wc -l <"$work/out") == 13)) || fail "a replay has not three latencies of four figures"
+expect 2 calibrate "$work/log.csv" -o "$work/log.csv"
 expect 0 calibrate "$work/log.csv" -o "$work/own.csv"
 expect 0 replay "$work/log.csv" --profile "$work/own.csv"
 expect 2 replay "$work/log.csv" --profile llama-3.1-8b/RTX4090-24GB/tp1/bf61

@@ -7,32 +7,12 @@
 #include "base/rng.h"
 #include "sim/histogram.h"
 #include "sim/pool.h"
+#include "tests/sim/serving_kind.h"
 
 namespace isochrone::bench {
 
-/// llama-3.1-70b in fp8 on four H100, 64 sequences a replica; 500 tokens in and 250
-/// out.
-inline sim::PoolKind serving_kind() {
-  sim::PoolKind kind;
-  kind.batching = sim::BatchingEngine{.step = {.t0 = 11'140'000'000,
-                                               .b = 64'790'000,
-                                               .c = 27'140,
-                                               .t0_prefill = 15'550'000'000,
-                                               .a = 39'470'000,
-                                               .f = 2'301'000'000,
-                                               .b_prefill = 47'150'000,
-                                               .c_prefill = 67'860,
-                                               .d = 1460},
-                                      .kv_blocks = 43'249,
-                                      .chunk_tokens = 2048};
-  kind.max_num_seqs = 64;
-  kind.prompt_tokens = sim::IntegerLaw::lognormal(500, 3000, 30'000);
-  kind.answer_tokens = sim::IntegerLaw::lognormal(250, 1200, 8'000);
-  return kind;
-}
-
-/// Requests a second of one replica at which it is busy but keeps up (it saturates at
-/// about 13).
+/// Requests a second of one replica of serving_kind() at which it is busy but keeps up
+/// (it saturates at about 13).
 inline constexpr double kRequestsPerReplica = 10;
 
 /// A pool under Poisson arrivals, with every statistic that a unit keeps: histograms of
@@ -40,7 +20,7 @@ inline constexpr double kRequestsPerReplica = 10;
 class ServingPool {
  public:
   ServingPool(std::int64_t replicas, std::uint64_t seed)
-      : kind_(serving_kind()),
+      : kind_(sim::serving_kind()),
         sampler_(kind_),
         pool_(kind_, replicas),
         rng_(Rng(seed).stream("bench")),

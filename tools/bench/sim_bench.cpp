@@ -19,7 +19,7 @@ void BM_pool(benchmark::State& state) {
 BENCHMARK(BM_pool)->Arg(1)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
 
 void BM_load_test(benchmark::State& state) {
-  const sim::PoolKind kind = serving_kind();
+  const sim::PoolKind kind = sim::serving_kind();
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         sim::run_load_test(kind, {1024, 1024, state.range(0)}, 25));

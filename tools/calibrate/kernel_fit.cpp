@@ -26,6 +26,7 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "tools/calibrate/program.h"
 
 namespace isochrone::calibrate {
 namespace {
@@ -226,9 +227,9 @@ Rows mixed_rows(const Kernels& kernels) {
 
 int run(const std::vector<std::string>& words) {
   if (words.size() != 2 && words.size() != 4 && words.size() != 6) {
-    std::cerr << "usage: isochrone_kernel_fit FOLDER LAYERS [DECODE_MS PREFILL_MS "
-                 "[ALLREDUCE_US TOKEN_US]]\n";
-    return 2;
+    throw std::invalid_argument(
+        "usage: isochrone_kernel_fit FOLDER LAYERS [DECODE_MS PREFILL_MS "
+        "[ALLREDUCE_US TOKEN_US]]");
   }
   std::vector<double> numbers{0, 0, 0, 0, 0};
   for (std::size_t i = 1; i < words.size(); ++i) numbers[i - 1] = std::stod(words[i]);
@@ -260,13 +261,5 @@ int run(const std::vector<std::string>& words) {
 }  // namespace isochrone::calibrate
 
 int main(int count, char** values) {
-  try {
-    return isochrone::calibrate::run({values + 1, values + count});
-  } catch (const isochrone::InputError& error) {
-    std::cerr << error.what();
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
+  return isochrone::calibrate::run_program(count, values, isochrone::calibrate::run);
 }

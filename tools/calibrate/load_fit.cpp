@@ -11,15 +11,18 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/csv.h"
 #include "base/parallel.h"
+#include "datasets/catalog.h"
 #include "sim/descent.h"
-#include "sim/load_test.h"
+#include "sim/step_parameters.h"
+#include "tools/calibrate/program.h"
+#include "tools/isochrone/load_test_table.h"
 
 namespace isochrone::calibrate {
 namespace {
@@ -27,26 +30,11 @@ namespace {
 constexpr double kFrontEndMs = 25;
 constexpr std::int64_t kSequences = 256;
 
-struct Row {
-  sim::LoadTest test;
-  double ttft_ms = 0;
-  double tpot_ms = 0;
-};
+using tools::MeasuredLoadTest;
 
-// t0, b, c, t0', a, f, b', c', d in ms, and KV blocks.
-enum Parameter {
-  kT0,
-  kB,
-  kC,
-  kT0Prefill,
-  kA,
-  kF,
-  kBPrefill,
-  kCPrefill,
-  kD,
-  kBlocks,
-  kCount
-};
+// The coefficients of a step, in ms here, then KV blocks.
+using enum sim::StepParameter;
+constexpr std::size_t kBlocks = kStepParameters;
 
 /// Load tests say little of small prefill steps: the floor of a step stays between t0
 /// and 1.4 t0, and its cache reads cost one to two and a half times those of a decode
@@ -58,15 +46,13 @@ std::vector<double> bounded(std::vector<double> at) {
   return at;
 }
 
-sim::PoolKind kind_of(const std::vector<double>& at, std::int64_t chunk_tokens) {
-  const auto ps = [&](Parameter p) { return std::llround(at[p] * 1e9); };
+sim::PoolKind kind_of(std::vector<double> at, std::int64_t chunk_tokens) {
+  for (std::size_t p = 0; p < kStepParameters; ++p) at[p] *= 1e9;
   sim::PoolKind kind;
   kind.batching = sim::BatchingEngine{};
-  sim::BatchingEngine& engine = *kind.batching;
-  engine.step = {ps(kT0), ps(kB),        ps(kC),        ps(kT0Prefill), ps(kA),
-                 ps(kF),  ps(kBPrefill), ps(kCPrefill), ps(kD)};
-  engine.kv_blocks = std::llround(at[kBlocks]);
-  engine.chunk_tokens = chunk_tokens;
+  kind.batching->step = sim::step_at(at);
+  kind.batching->kv_blocks = std::llround(at[kBlocks]);
+  kind.batching->chunk_tokens = chunk_tokens;
   kind.max_num_seqs = kSequences;
   return kind;
 }
@@ -76,7 +62,7 @@ struct Errors {
   double ttft_square = 0, tpot_square = 0;  // mean of squared logarithms
 };
 
-Errors errors_of(const std::vector<Row>& rows, const sim::PoolKind& kind) {
+Errors errors_of(const std::vector<MeasuredLoadTest>& rows, const sim::PoolKind& kind) {
   const auto results = parallel_map(rows.size(), [&](std::size_t i) {
     return sim::run_load_test(kind, rows[i].test, kFrontEndMs);
   });
@@ -95,55 +81,33 @@ Errors errors_of(const std::vector<Row>& rows, const sim::PoolKind& kind) {
   return sum;
 }
 
-std::vector<double> read_start(const std::string& folder, const std::string& profile) {
-  const CsvTable table = CsvTable::read(folder + "/step_profiles.csv", {"id"});
-  Diagnostics faults;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table.text(i, "id") != profile) continue;
-    std::vector<double> start;
-    for (const char* column : {"t0_ps", "b_ps", "c_ps", "t0_prefill_ps", "a_ps", "f_ps",
-                               "b_prefill_ps", "c_prefill_ps", "d_ps"}) {
-      // Searches multiply: nothing starts at zero.
-      start.push_back(std::max(table.number_in(i, column, 0, 1e15, faults), 10.0) /
-                      1e9);
-    }
-    start[kF] = std::max(start[kF], 0.5);
-    start[kB] = std::max(start[kB], 0.002);
-    start.push_back(table.number_in(i, "kv_blocks", 1, 1e9, faults));
-    faults.throw_if_errors();
-    return start;
+std::vector<double> start_of(const datasets::Catalog& catalog, const std::string& id) {
+  const auto found =
+      std::ranges::find(catalog.profiles, id, &datasets::StepProfile::id);
+  if (found == catalog.profiles.end()) {
+    throw std::invalid_argument(id + " is no step profile");
   }
-  throw std::runtime_error(profile + " is no step profile");
+  std::vector<double> start = sim::parameters_of(found->step);
+  // Searches multiply: nothing starts at zero.
+  for (double& parameter : start) parameter = std::max(parameter, 10.0) / 1e9;
+  start[kF] = std::max(start[kF], 0.5);
+  start[kB] = std::max(start[kB], 0.002);
+  start.push_back(static_cast<double>(found->kv_blocks));
+  return start;
 }
 
-std::vector<Row> read_rows(const std::string& folder, const std::string& profile) {
-  const CsvTable table =
-      CsvTable::read(folder + "/serving_measurements.csv",
-                     {"profile", "engine", "input_tokens", "output_tokens", "in_flight",
-                      "ttft_ms", "tpot_ms"});
-  Diagnostics faults;
-  const auto whole = [&](std::size_t row, const char* column, double low) {
-    return std::llround(table.number_in(row, column, low, 1e6, faults));
-  };
-  std::vector<Row> rows;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table.text(i, "profile") != profile || table.text(i, "engine") != "vLLM") {
-      continue;
-    }
-    rows.push_back({{whole(i, "input_tokens", 1), whole(i, "output_tokens", 2),
-                     whole(i, "in_flight", 1)},
-                    table.number_in(i, "ttft_ms", 0.1, 1e9, faults),
-                    table.number_in(i, "tpot_ms", 0.01, 1e9, faults)});
+std::vector<MeasuredLoadTest> rows_of(const std::vector<MeasuredLoadTest>& all,
+                                      const std::string& profile) {
+  std::vector<MeasuredLoadTest> rows;
+  for (const MeasuredLoadTest& row : all) {
+    if (row.profile == profile && row.engine == "vLLM") rows.push_back(row);
   }
-  faults.throw_if_errors();
-  if (rows.empty()) throw std::runtime_error(profile + " has no row of vLLM");
+  if (rows.empty()) throw std::invalid_argument(profile + " has no row of vLLM");
   return rows;
 }
 
-void fit(const std::string& folder, std::int64_t chunk_tokens,
-         const std::string& profile) {
-  const std::vector<Row> rows = read_rows(folder, profile);
-  const std::vector<double> start = read_start(folder, profile);
+void fit(const std::string& profile, std::int64_t chunk_tokens,
+         const std::vector<double>& start, const std::vector<MeasuredLoadTest>& rows) {
   const auto cost = [&](const std::vector<double>& at) {
     const Errors errors = errors_of(rows, kind_of(bounded(at), chunk_tokens));
     double far = 0;
@@ -192,11 +156,15 @@ void fit(const std::string& folder, std::int64_t chunk_tokens,
 
 int run(const std::vector<std::string>& words) {
   if (words.size() < 3) {
-    std::cerr << "usage: isochrone_load_fit DATASETS CHUNK_TOKENS PROFILE...\n";
-    return 2;
+    throw std::invalid_argument(
+        "usage: isochrone_load_fit DATASETS CHUNK_TOKENS PROFILE...");
   }
+  const datasets::Catalog catalog = datasets::Catalog::load(words[0]);
+  const auto rows = tools::read_load_tests(
+      CsvTable::read(words[0] + "/serving_measurements.csv", {}), catalog);
+  const std::int64_t chunk_tokens = std::stoll(words[1]);
   for (std::size_t i = 2; i < words.size(); ++i) {
-    fit(words[0], std::stoll(words[1]), words[i]);
+    fit(words[i], chunk_tokens, start_of(catalog, words[i]), rows_of(rows, words[i]));
   }
   return 0;
 }
@@ -205,13 +173,5 @@ int run(const std::vector<std::string>& words) {
 }  // namespace isochrone::calibrate
 
 int main(int count, char** values) {
-  try {
-    return isochrone::calibrate::run({values + 1, values + count});
-  } catch (const isochrone::InputError& error) {
-    std::cerr << error.what();
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
+  return isochrone::calibrate::run_program(count, values, isochrone::calibrate::run);
 }

@@ -22,13 +22,13 @@
 
 #include <fmt/format.h>
 
-#include "base/diagnostics.h"
 #include "datasets/catalog.h"
 #include "geo/evaluation.h"
 #include "geo/neighbour_fit.h"
 #include "geo/regime_fit.h"
 #include "tools/calibrate/network_folds.h"
 #include "tools/calibrate/network_sample.h"
+#include "tools/calibrate/program.h"
 
 namespace isochrone::calibrate {
 namespace {
@@ -152,7 +152,8 @@ void write_neighbours(const std::string& path, const datasets::Catalog& catalog,
   if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-void fit(const Request& request) {
+int run(const std::vector<std::string>& words) {
+  const Request request = parse(words);
   const datasets::Catalog catalog = datasets::Catalog::load(request.datasets);
   const Sample sample = read_sample(catalog, request.sample);
   const bool open = request.sample.regime == geo::Regime::kPublic;
@@ -188,24 +189,12 @@ void fit(const Request& request) {
       fitted.domestic_ms.value_or(fitted.constant_ms), fitted.near_ms, fitted.ramp_km,
       fitted.cap_until_km, fitted.cap_factor, fitted.cap_km, start.neighbour_km,
       errors.n, request.date, 100 * errors.median, 100 * errors.p90);
+  return 0;
 }
 
 }  // namespace
 }  // namespace isochrone::calibrate
 
-int main(int argc, char** argv) {
-  try {
-    isochrone::calibrate::fit(
-        isochrone::calibrate::parse(std::vector<std::string>(argv + 1, argv + argc)));
-    return 0;
-  } catch (const std::invalid_argument& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  } catch (const isochrone::InputError& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 1;
-  }
+int main(int count, char** values) {
+  return isochrone::calibrate::run_program(count, values, isochrone::calibrate::run);
 }

@@ -11,12 +11,14 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "tools/calibrate/program.h"
 #include "tools/calibrate/step_model.h"
 
 namespace isochrone::calibrate {
@@ -360,8 +362,8 @@ int run(const std::vector<std::string>& arguments) {
   const bool evaluate = arguments.size() == 2 && arguments[1] == "--evaluate";
   const bool to_file = arguments.size() == 3 && arguments[1] == "-o";
   if (arguments.size() != 1 && !evaluate && !to_file) {
-    std::cerr << "usage: isochrone_step_profiles DATASETS [-o FILE | --evaluate]\n";
-    return 2;
+    throw std::invalid_argument(
+        "usage: isochrone_step_profiles DATASETS [-o FILE | --evaluate]");
   }
   const std::vector<Profile> profiles = Tables(arguments[0]).profiles();
   if (to_file) return write(to_csv(profiles), arguments[2]);
@@ -375,13 +377,5 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace isochrone::calibrate
 
 int main(int count, char** values) {
-  try {
-    return isochrone::calibrate::run({values + 1, values + count});
-  } catch (const isochrone::InputError& error) {
-    std::cerr << error.what();
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 1;
-  }
+  return isochrone::calibrate::run_program(count, values, isochrone::calibrate::run);
 }

@@ -25,6 +25,9 @@ void run_calibrate(const CalibrateOptions& options, Session& session) {
   if (!(options.from < options.to)) {
     throw CLI::ValidationError("--from", "is not below --to");
   }
+  if (!options.output.empty()) {
+    check_output(options.output, {options.log, options.start, options.engine.meta});
+  }
   const sim::RequestLog log = sim::read_request_log(options.log);
   if (!log.measured) {
     throw InputError({{Severity::kError,

@@ -97,11 +97,10 @@ EngineProfile find_engine_profile(const std::string& id_or_path,
     known.push_back(profile.id);
   }
   if (std::filesystem::is_regular_file(id_or_path)) return read_file(id_or_path);
-  Diagnostics faults;
-  faults.error({}, fmt::format("\"{}\" is no step profile and no file", id_or_path),
-               did_you_mean(id_or_path, known));
-  faults.throw_if_errors();
-  return {};
+  throw InputError({{Severity::kError,
+                     {},
+                     fmt::format("\"{}\" is no step profile and no file", id_or_path),
+                     did_you_mean(id_or_path, known)}});
 }
 
 std::string to_csv(const EngineProfile& profile) {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/csv.h"
 #include "base/diagnostics.h"
 
 namespace isochrone::tools {
@@ -20,14 +19,16 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The first of two columns that the table has.
-std::string either(const CsvTable& table, const char* one, const char* other) {
-  if (table.has(one)) return one;
-  if (table.has(other)) return other;
-  throw InputError({{Severity::kError,
-                     {table.name(), 1, 0},
-                     fmt::format("has no column {} or {}", one, other),
-                     ""}});
+/// The first of these columns that the table has, else "" and a fault.
+std::string first_of(const CsvTable& table, const std::vector<std::string>& columns,
+                     Diagnostics& faults) {
+  for (const std::string& column : columns) {
+    if (table.has(column)) return column;
+  }
+  faults.error({table.name(), 1, 0},
+               fmt::format("has no column {}", fmt::join(columns, " or ")),
+               did_you_mean(columns.front(), table.columns()));
+  return "";
 }
 
 /// "meta-llama/Llama-3.1-8B-Instruct-FP8" is the model of that id with which it begins.
@@ -69,25 +70,27 @@ std::string profile_of(const CsvTable& table, std::size_t row,
 
 }  // namespace
 
-bool is_load_test_table(const std::string& path) {
-  if (!path.ends_with(".csv")) return false;
-  const CsvTable table = CsvTable::read(path, {});
-  return table.has("in_flight") || table.has("concurrency");
+std::optional<CsvTable> load_test_table(const std::string& path) {
+  if (!path.ends_with(".csv")) return std::nullopt;
+  CsvTable table = CsvTable::read(path, {});
+  if (!table.has("in_flight") && !table.has("concurrency")) return std::nullopt;
+  return table;
 }
 
-std::vector<MeasuredLoadTest> read_load_tests(const std::string& path,
+std::vector<MeasuredLoadTest> read_load_tests(const CsvTable& table,
                                               const datasets::Catalog& catalog) {
-  const std::vector<std::string> keys =
-      CsvTable::read(path, {}).has("profile")
-          ? std::vector<std::string>{}
-          : std::vector<std::string>{"model_path", "system", "tp_size", "precision"};
-  const CsvTable table = CsvTable::read(path, keys);
-  const std::string input = either(table, "input_tokens", "isl");
-  const std::string output = either(table, "output_tokens", "osl");
-  const std::string in_flight = either(table, "in_flight", "concurrency");
-  const std::string ttft = either(table, "ttft_ms", "silicon_ttft_ms");
-  const std::string tpot = either(table, "tpot_ms", "silicon_tpot_ms");
   Diagnostics faults;
+  if (!table.has("profile")) {
+    for (const char* key : {"model_path", "system", "tp_size", "precision"}) {
+      first_of(table, {key}, faults);
+    }
+  }
+  const std::string input = first_of(table, {"input_tokens", "isl"}, faults);
+  const std::string output = first_of(table, {"output_tokens", "osl"}, faults);
+  const std::string in_flight = first_of(table, {"in_flight", "concurrency"}, faults);
+  const std::string ttft = first_of(table, {"ttft_ms", "silicon_ttft_ms"}, faults);
+  const std::string tpot = first_of(table, {"tpot_ms", "silicon_tpot_ms"}, faults);
+  faults.throw_if_errors();
   const auto whole = [&](std::size_t row, const std::string& column, double low) {
     return std::llround(table.number_in(row, column, low, 1e7, faults));
   };

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/csv.h"
 #include "datasets/catalog.h"
 #include "sim/load_test.h"
 
@@ -17,15 +19,16 @@ struct MeasuredLoadTest {
   double tpot_ms = 0;
 };
 
-/// Whether a file is a table of load tests: CSV with a column in_flight or concurrency.
-bool is_load_test_table(const std::string& path);
+/// The table of a file of load tests: CSV with a column in_flight or concurrency;
+/// nullopt for any other file. Throws InputError for a CSV that cannot be read.
+std::optional<CsvTable> load_test_table(const std::string& path);
 
 /// Columns: input_tokens | isl, output_tokens | osl, in_flight | concurrency, ttft_ms |
 /// silicon_ttft_ms, tpot_ms | silicon_tpot_ms, engine | backend; and the profile, as
 /// `profile`, or as model_path, system (h100_sxm), tp_size and precision (empty: bf16)
 /// of AIConfigurator's tables, of which only rows of mode agg are read. Throws
 /// InputError.
-std::vector<MeasuredLoadTest> read_load_tests(const std::string& path,
+std::vector<MeasuredLoadTest> read_load_tests(const CsvTable& table,
                                               const datasets::Catalog& catalog);
 
 }  // namespace isochrone::tools

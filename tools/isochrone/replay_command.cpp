@@ -150,7 +150,8 @@ std::string load_test_errors(const std::vector<MeasuredLoadTest>& rows,
   return text;
 }
 
-void replay_load_tests(const ReplayOptions& options, Session& session) {
+void replay_load_tests(const CsvTable& table, const ReplayOptions& options,
+                       Session& session) {
   std::vector<MeasuredLoadTest> rows;
   std::vector<EngineProfile> profiles;
   std::map<std::string, int> without;
@@ -159,7 +160,7 @@ void replay_load_tests(const ReplayOptions& options, Session& session) {
                              &datasets::StepProfile::id) !=
            session.catalog().profiles.end();
   };
-  for (MeasuredLoadTest& row : read_load_tests(options.log, session.catalog())) {
+  for (MeasuredLoadTest& row : read_load_tests(table, session.catalog())) {
     if (!options.load_engine.empty() && row.engine != options.load_engine) continue;
     if (!options.profile.empty()) row.profile = options.profile;
     if (options.profile.empty() && !known(row.profile)) {
@@ -198,7 +199,9 @@ std::vector<sim::Outcome> live(const ReplayOptions& options, const sim::PoolKind
 }
 
 void run_replay(const ReplayOptions& options, Session& session) {
-  if (is_load_test_table(options.log)) return replay_load_tests(options, session);
+  if (const auto table = load_test_table(options.log)) {
+    return replay_load_tests(*table, options, session);
+  }
   if (options.profile.empty()) throw CLI::RequiredError("--profile");
   if (!(options.from < options.to))
     throw CLI::ValidationError("--from", "is not below --to");
@@ -263,7 +266,7 @@ void add_replay(CLI::App& app, Session& session) {
   command
       ->add_option("--load-age-ms", options->age_ms,
                    "How old the loads are that a router knows")
-      ->check(CLI::Range(0.0, 1e7));
+      ->check(number_within(0, 1e7));
   command->add_option("--engine", options->load_engine,
                       "Only load tests of this engine");
   add_engine_options(*command, options->engine);
