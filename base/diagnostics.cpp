@@ -136,7 +136,8 @@ std::optional<std::string> nearest(std::string_view word,
     if (candidate.size() > word.size() + best_distance) continue;
     const std::size_t distance = edit_distance(word, candidate);
     // Sharing nothing is no likeness: "qa" is not "de".
-    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+    if (distance < best_distance &&
+        distance < std::max(word.size(), candidate.size())) {
       best = candidate;
       best_distance = distance;
     }

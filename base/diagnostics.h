@@ -70,8 +70,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
 
 }  // namespace isochrone
 
-#define INVARIANT(condition, detail)                                             \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      ::isochrone::invariant_failed(__FILE__, __LINE__, #condition, (detail));   \
+#define INVARIANT(condition, detail)                                           \
+  do {                                                                         \
+    if (!(condition)) [[unlikely]]                                             \
+      ::isochrone::invariant_failed(__FILE__, __LINE__, #condition, (detail)); \
   } while (false)

@@ -38,9 +38,7 @@ std::uint64_t Rng::next() {
   return block_[used_++];
 }
 
-double Rng::uniform() {
-  return (static_cast<double>(next() >> 12U) + 0.5) * 0x1.0p-52;
-}
+double Rng::uniform() { return (static_cast<double>(next() >> 12U) + 0.5) * 0x1.0p-52; }
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   __extension__ using Wide128 = unsigned __int128;

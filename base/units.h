@@ -7,11 +7,12 @@
 
 namespace isochrone {
 
-using Micros = std::chrono::microseconds;  ///< network round trips
-using Nanos = std::chrono::nanoseconds;    ///< simulated time
+using Micros = std::chrono::microseconds;                      ///< network round trips
+using Nanos = std::chrono::nanoseconds;                        ///< simulated time
 using Picos = std::chrono::duration<std::int64_t, std::pico>;  ///< step coefficients
 
-/// A number that knows what it counts. Made by of(), read by count(), never by accident.
+/// A number that knows what it counts. Made by of(), read by count(), never by
+/// accident.
 template <class Tag, class Rep>
 class Quantity {
  public:

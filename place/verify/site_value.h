@@ -11,7 +11,7 @@ namespace isochrone::verify {
 
 /// One priced survival row of a certificate, ready for use.
 struct PricedRow {
-  std::string element;          ///< empty: whatever is lost
+  std::string element;  ///< empty: whatever is lost
   std::size_t block = 0;
   std::vector<char> demands;    ///< by population: in the cut
   std::int64_t need = 0;        ///< load of the cut, counted anew

@@ -18,8 +18,8 @@ std::size_t count_of(SiteClass value) {
 }
 
 TEST_SUITE("datasets/catalog") {
-  // Counted when the tables were collected, before any of this code; of the 156 rules of
-  // law then Colombia's has since become two.
+  // Counted when the tables were collected, before any of this code; of the 156 rules
+  // of law then Colombia's has since become two.
   TEST_CASE("the catalog holds every row that was collected") {
     CHECK(world().countries.size() == 244);
     CHECK(world().metros.size() == 1701);
