@@ -115,6 +115,7 @@ struct Gpu {
   bool graphics = false;
   std::string intra_fabric;  ///< nvlink | nvlink_bridge | infinity_fabric | none
   int fabric_domain_gpus = 0;
+  std::string licence_note;  ///< what its makers forbid, with the source; or empty
   Origin origin{};
 };
 
@@ -194,6 +195,8 @@ struct EgressTier {
 struct EgressPrice {
   std::vector<EgressTier> tiers;
   bool assumed_dearest = false;  ///< not known: the dearest known tier, flagged
+  std::string as_of;             ///< of the oldest row used; empty where assumed
+  std::string source;            ///< of the rows used, each once
 };
 
 struct ResidencyRow {
@@ -288,6 +291,7 @@ struct Catalog {
     EgressTier tier;
     bool known = false;
     std::string as_of;  ///< YYYY[-MM[-DD]]
+    std::string source;
   };
   std::vector<EgressRow> egress_rows;
 

@@ -103,6 +103,14 @@ void close_gaps(std::vector<EgressTier>& bands, const std::vector<bool>& known) 
   }
 }
 
+/// Notes where a price was seen: the oldest date, each source once.
+void add_origin(const Catalog::EgressRow& row, EgressPrice& price) {
+  if (price.as_of.empty() || row.as_of < price.as_of) price.as_of = row.as_of;
+  if (price.source.find(row.source) != std::string::npos) return;
+  if (!price.source.empty()) price.source += "; ";
+  price.source += row.source;
+}
+
 std::vector<EgressTier> merge_equal(const std::vector<EgressTier>& bands) {
   std::vector<EgressTier> merged;
   for (const EgressTier& band : bands) {
@@ -113,6 +121,14 @@ std::vector<EgressTier> merge_equal(const std::vector<EgressTier>& bands) {
     }
   }
   return merged;
+}
+
+EgressPrice assumed(const Catalog& catalog, const Site& site) {
+  EgressPrice price;
+  price.tiers = {{0, std::nullopt, dearest(catalog, site.provider)}};
+  price.assumed_dearest = true;
+  price.source = "no price known, the dearest known tier";
+  return price;
 }
 
 }  // namespace
@@ -131,6 +147,7 @@ EgressPrice Catalog::egress(const Site& site) const {
   std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 
+  EgressPrice price;
   std::vector<EgressTier> bands;
   std::vector<bool> known;
   bool nothing_known = true;
@@ -138,17 +155,19 @@ EgressPrice Catalog::egress(const Site& site) const {
     const EgressRow* row = narrowest_at(matches, edges[i]);
     EgressTier band{edges[i], std::nullopt, 0};
     if (i + 1 < edges.size()) band.to_gb = edges[i + 1];
-    if (row != nullptr && !row->known) {
-      return {{{0, std::nullopt, dearest(*this, site.provider)}}, true};
+    if (row != nullptr && !row->known) return assumed(*this, site);
+    if (row != nullptr) {
+      band.usd_per_gb = row->tier.usd_per_gb;
+      add_origin(*row, price);
     }
-    if (row != nullptr) band.usd_per_gb = row->tier.usd_per_gb;
     known.push_back(row != nullptr);
     nothing_known = nothing_known && row == nullptr;
     bands.push_back(band);
   }
-  if (nothing_known) return {{{0, std::nullopt, dearest(*this, site.provider)}}, true};
+  if (nothing_known) return assumed(*this, site);
   close_gaps(bands, known);
-  return {merge_equal(bands), false};
+  price.tiers = merge_equal(bands);
+  return price;
 }
 
 }  // namespace isochrone::datasets

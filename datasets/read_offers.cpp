@@ -67,6 +67,7 @@ void CatalogReader::read_gpus() {
       row.fault("fabric_domain_gpus",
                 "fabric_domain_gpus is 0 exactly where intra_fabric is none");
     }
+    gpu.licence_note = row.text("licence_note");
     gpu.origin = row.origin();
     const std::string id = gpu.id;
     catalog_.gpu_index_.emplace(id, catalog_.gpus.push_back(std::move(gpu)).value);
@@ -289,6 +290,7 @@ void CatalogReader::read_egress() {
     egress.known = price.has_value();
     egress.tier.usd_per_gb = price.value_or(0);
     egress.as_of = row.text("as_of");
+    egress.source = row.text("source");
     if (egress.known == (row.text("basis") == "unknown")) {
       row.fault("usd_per_gb", "usd_per_gb is empty exactly where basis is unknown");
     }

@@ -36,7 +36,7 @@ constexpr TableForm kTables[] = {
      "source"},
     {"gpus",
      "gpu vendor memory_gb memory_gbs bf16_dense_tflops fp8_dense_tflops fp64_tflops "
-     "tdp_w graphics intra_fabric fabric_domain_gpus as_of basis source"},
+     "tdp_w graphics intra_fabric fabric_domain_gpus licence_note as_of basis source"},
     {"hubs", "hub country lat lon as_of basis source"},
     {"locations", "location city country lat lon as_of basis source"},
     {"measured_places", "place city country lat lon as_of basis source"},

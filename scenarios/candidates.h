@@ -55,6 +55,7 @@ struct Offer {
   bool infiniband = false;
   bool recalled = false;   ///< rests on a row from memory: warn if it binds
   std::string source;      ///< where the price was seen, or how it was made
+  std::string as_of;       ///< when: YYYY[-MM[-DD]]; empty for the scenario's own
   std::string arithmetic;  ///< `6.88 $/h x 730 h x (1 - 0.35)`
 };
 

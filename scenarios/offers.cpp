@@ -139,8 +139,8 @@ void PriceList::take_catalog() {
     Draft draft = rental(row->gpu, row->shape_gpus, term, row->usd_per_gpu_hour);
     draft.offer.basis = basis_of(row->scope);
     draft.offer.recalled = !was_seen(row->basis);
-    draft.offer.source =
-        row->as_of.empty() ? row->source : row->source + ", " + row->as_of;
+    draft.offer.source = row->source;
+    draft.offer.as_of = row->as_of;
     drafts_.insert_or_assign({row->gpu, row->shape_gpus, term}, std::move(draft));
   }
 }
@@ -305,6 +305,7 @@ void PriceList::keep(const spec::Keep& estate) {
     draft.offer.arithmetic = "paid whether used or not: ";
   } else if (const Draft* priced = price_of_kept(id)) {
     draft.price = priced->price;
+    draft.offer.as_of = priced->offer.as_of;
     draft.offer.source += ", at the price of " + priced->offer.term;
   } else {
     result_.notes.push_back(name +

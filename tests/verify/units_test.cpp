@@ -174,7 +174,7 @@ TEST_SUITE("place/traffic") {
   TEST_CASE("a volume goes through the tiers, and the bound never exceeds the bill") {
     // 100 GB free, to 1000 GB at $0.10, then $0.05.
     const datasets::EgressPrice price{
-        {{0, 100, 0}, {100, 1000, 0.1}, {1000, std::nullopt, 0.05}}, false};
+        {{0, 100, 0}, {100, 1000, 0.1}, {1000, std::nullopt, 0.05}}, false, "", ""};
     constexpr std::int64_t kGb = 1'000'000'000;
 
     CHECK(Traffic::bill(price, 50 * kGb) == 0);
