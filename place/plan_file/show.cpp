@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,9 @@
 
 #include "base/units.h"
 #include "place/plan_file/bill_lines.h"
+#include "place/plan_file/levels.h"
+#include "place/plan_file/served.h"
+#include "place/plan_file/summary.h"
 #include "place/plan_file/table.h"
 
 namespace isochrone::place {
@@ -18,74 +20,9 @@ namespace {
 
 std::string money(std::int64_t usd_micro) { return to_text(MicroUsd::of(usd_micro)); }
 
-std::string people(double users) {
-  return users >= 1e6 ? fmt::format("{:.2f} M", users / 1e6)
-                      : fmt::format("{:.0f}", users);
-}
-
-void name_open(const std::string& when, const plan::Cell& cell,
-               std::vector<std::string>& open) {
-  if (cell.verdict() == "met") return;
-  open.push_back(fmt::format(
-      "{}: {} {}{} {} of {:g} ms: {:.2f} % within ({:.2f} to {:.2f})", cell.verdict(),
-      when, cell.workload(), cell.region().empty() ? "" : " in " + cell.region(),
-      cell.objective(), cell.limit_ms(), cell.attained() * 100, cell.low() * 100,
-      cell.high() * 100));
-}
-
-/// Objectives that the simulation does not show as met, in the day and after each loss.
-std::vector<std::string> open_objectives(const plan::Plan& plan) {
-  std::vector<std::string> open;
-  for (const plan::Cell& cell : plan.cells()) {
-    name_open("at " + cell.hours() + ",", cell, open);
-  }
-  for (const plan::Drill& drill : plan.drills()) {
-    for (const plan::Cell& cell : drill.cells()) {
-      name_open("after the loss of " + drill.element() + ",", cell, open);
-    }
-  }
-  return open;
-}
-
-std::string head(const plan::Plan& plan) {
-  std::string out = fmt::format("{}: {}", plan.scenario(), plan.status());
-  const std::vector<std::string> open = open_objectives(plan);
-  if (!open.empty()) {
-    out +=
-        fmt::format(", BUT {} not shown to be met:",
-                    open.size() == 1 ? "one objective is"
-                                     : fmt::format("{} objectives are", open.size()));
-  }
-  out += "\n";
-  for (const std::string& line : open) out += "  " + line + "\n";
-  if (plan.status() != "planned") return out;
-  const plan::Totals& totals = plan.totals();
-  const plan::Bound& bound = plan.bound();
-  out += fmt::format("  bill        {} a month", money(totals.bill_usd_micro()));
-  if (totals.bill_low_usd_micro() != totals.bill_high_usd_micro()) {
-    out += fmt::format(" ({} to {})", money(totals.bill_low_usd_micro()),
-                       money(totals.bill_high_usd_micro()));
-  }
-  out += fmt::format(", {} over the horizon\n", money(totals.horizon_usd_micro()));
-  if (totals.objective_usd_micro() != totals.bill_usd_micro()) {
-    out += fmt::format(
-        "  objective   {} a month: the bill with premiums, penalties and exit, which "
-        "the gap is of\n",
-        money(totals.objective_usd_micro()));
-  }
-  out += fmt::format("  bound       {} a month: gap {:.2f} %, {:.1f} replicas\n",
-                     money(bound.objective_usd_micro()),
-                     static_cast<double>(bound.gap_ppm()) / 1e4, bound.gap_replicas());
-  if (!bound.refers_to().empty()) {
-    out += fmt::format("              of {}\n", bound.refers_to());
-  }
-  out += fmt::format("  hardware    {} GPUs, {} replicas, {} sites\n", totals.gpus(),
-                     totals.replicas(), plan.sites_size());
-  if (totals.users_asked() > 0) {
-    out += fmt::format("  users       {} served of {} asked\n",
-                       people(totals.users_served()), people(totals.users_asked()));
-  }
-  return out;
+std::string price_seen(const plan::BillLine& line) {
+  if (!line.as_of().empty()) return line.as_of();
+  return line.basis() == "quote" || line.basis() == "scenario" ? "yours" : "-";
 }
 
 std::string pools(const plan::Plan& plan) {
@@ -110,28 +47,68 @@ std::string pools(const plan::Plan& plan) {
 }
 
 std::string bill(const plan::Plan& plan) {
-  TextTable table({"bill line", "of", ">$/month", "how"});
+  TextTable table({"bill line", "of", ">$/month", "how", "seen", "source"});
   for (const plan::BillLine& line : plan.bill()) {
     table.add({told_kind(line), line.site().empty() ? line.what() : line.site(),
-               money(line.usd_micro()), line.arithmetic()});
+               money(line.usd_micro()), line.arithmetic(), price_seen(line),
+               line.source()});
   }
   return table.empty() ? "" : "\n" + table.text();
+}
+
+/// What was looked up or assumed, and not brought by the scenario as a price of its
+/// own.
+bool own_price(const plan::SpendShare& share) {
+  return share.basis() == "quote" || share.basis() == "scenario";
+}
+
+bool is_estimate(const plan::SpendShare& share) {
+  return share.basis() == "built" || share.basis() == "discounted" ||
+         share.basis() == "egress, assumed dearest";
 }
 
 std::string spend(const plan::Plan& plan) {
   if (plan.spend().empty()) return "";
   std::string out = "\nspend rests on:";
-  double guessed = 0;
+  std::int64_t estimated = 0;
+  std::int64_t looked_up = 0;
   const char* separator = " ";
   for (const plan::SpendShare& share : plan.spend()) {
     out += fmt::format("{}{} {:.0f} %", separator, share.basis(), 100 * share.share());
     separator = ", ";
-    if (share.basis() == "built" || share.basis() == "discounted") {
-      guessed += share.share();
-    }
+    if (own_price(share)) continue;
+    looked_up += share.usd_micro();
+    if (is_estimate(share)) estimated += share.usd_micro();
   }
   out += '\n';
-  if (guessed > 0.5) out += "more than half of the spend is estimated\n";
+  if (2 * estimated > looked_up) {
+    out += fmt::format(
+        "more than half of the spend that is not at your own prices is estimated: "
+        "{:.0f} % of {}\n",
+        100 * static_cast<double>(estimated) / static_cast<double>(looked_up),
+        money(looked_up));
+  }
+  return out;
+}
+
+std::string coverage(const plan::Plan& plan) {
+  std::string out;
+  for (const plan::Coverage& row : plan.coverage()) {
+    out +=
+        fmt::format("\ncoverage of {}: {} of {} users left out, {:g} % must be served",
+                    row.demand(), people(row.users_left_out()), people(row.users()),
+                    100 * row.least());
+    if (row.users() > 0) {
+      out += fmt::format(
+          "; one left out counts ${:.4f} a month, serving one costs about ${:.4f}",
+          static_cast<double>(row.usd_micro_per_user_left_out()) / 1e6,
+          static_cast<double>(row.serving_usd_micro()) / 1e6 / row.users());
+    }
+    out += fmt::format(
+        "\n  left out {} a month in the objective; serving all is worth {} a month in "
+        "the prices of the bound\n",
+        money(row.left_out_usd_micro()), money(row.serving_usd_micro()));
+  }
   return out;
 }
 
@@ -156,21 +133,6 @@ std::string use_of(const plan::Cut& cut) {
   if (cut.left() <= 0) return "";
   return fmt::format("{:.0f} %", 100 * static_cast<double>(cut.need()) /
                                      static_cast<double>(cut.left()));
-}
-
-/// Regions and number of metros of a set of users.
-std::string users_of(const plan::Plan& plan, const plan::Cut& cut) {
-  std::set<std::string> regions;
-  for (const std::uint32_t index : cut.populations()) {
-    if (index >= static_cast<std::uint32_t>(plan.populations_size())) continue;
-    regions.insert(plan.populations(static_cast<int>(index)).region());
-  }
-  constexpr std::size_t kTold = 3;
-  const std::string where = regions.size() > kTold
-                                ? fmt::format("{} regions", regions.size())
-                                : fmt::to_string(fmt::join(regions, ", "));
-  return fmt::format("{} {} in {}", cut.populations_size(),
-                     cut.populations_size() == 1 ? "population" : "populations", where);
 }
 
 std::string first_metro(const plan::Plan& plan, const plan::Cut& cut) {
@@ -239,8 +201,9 @@ std::string conflicts(const plan::Plan& plan) {
 
 }  // namespace
 
-std::string show_plan(const plan::Plan& plan) {
-  return head(plan) + conflicts(plan) + pools(plan) + bill(plan) + spend(plan) +
+std::string show_plan(const plan::Plan& plan, bool detail) {
+  return summary(plan) + conflicts(plan) + pools(plan) + one_level(plan) +
+         served_where(plan, detail) + bill(plan) + spend(plan) + coverage(plan) +
          cells(plan) + drills(plan) + repairs(plan) +
          list("warnings", plan.warnings()) + list("assumed", plan.assumptions());
 }

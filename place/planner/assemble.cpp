@@ -33,6 +33,7 @@ class Assembler {
     add_unserved();
     add_law(a_, plan_);
     add_certificate(a_, plan_);
+    add_coverage(a_, plan_);
     write_bill(a_.question, plan_);
     add_bound(a_, plan_);
     add_repairs(a_, plan_);
@@ -105,6 +106,7 @@ class Assembler {
     pool.set_extra_usd_micro_per_gpu_month(offer.extra_gpu_month.count());
     pool.set_gpus(option.gpus[size]);
     pool.set_price_source(offer.source);
+    pool.set_price_as_of(offer.as_of);
     pool.set_lead_time_days(offer.lead_time_days);
     pool.set_available_gpus(offer.stock_gpus.value_or(-1));
     if (meaning.batch) {
@@ -121,6 +123,7 @@ class Assembler {
     pool.set_profile(how.profile);
     pool.set_tensor_parallel(meaning.gpus_per_replica);
     pool.set_precision(how.precision);
+    pool.set_step_error_pct(how.step_error_pct);
     pool.set_replicas(choice.replicas);
     pool.set_max_num_seqs(level.max_num_seqs);
     pool.set_wait_budget_ms(level.wait_budget_ms);

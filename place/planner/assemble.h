@@ -19,6 +19,15 @@ plan::Plan assemble_plan(const Question& question, const std::vector<Serving>& s
 /// The exact bill of a plan's pools and assignments: lines, totals and spend shares.
 void write_bill(const Question& question, plan::Plan& plan);
 
+/// The offer that a pool of the plan stands on. Throws std::invalid_argument where the
+/// question has none like it.
+const scenarios::Offer& offer_of(const Question& question, const plan::Plan& plan,
+                                 const plan::Pool& pool);
+
+/// What the plan would need with step times at both ends of their error bands. After
+/// pools, totals and drills.
+void add_step_times(const Question& question, plan::Plan& plan);
+
 /// "ttft_p95_ms"
 std::string objective_name(const sim::Objective& objective);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,54 @@ void add_best_effort_note(const Assembly& a, plan::Plan& plan) {
       fmt::format("{:.0f} users are beyond the reach of every site and are served by "
                   "best effort, counted as missed in their regions: {}",
                   users, fmt::join(names, "; ")));
+}
+
+/// Why nothing is rented: what a GPU costs built, and at the cheapest rented offer.
+void add_built_note(const Assembly& a, plan::Plan& plan) {
+  const auto built = [](const plan::Pool& pool) { return pool.term() == "built"; };
+  if (plan.pools().empty() || !std::ranges::all_of(plan.pools(), built)) return;
+  std::set<std::string> gpus;
+  for (const plan::Pool& pool : plan.pools()) gpus.insert(pool.gpu());
+  for (const std::string& gpu : gpus) {
+    int offers = 0;
+    std::int64_t own = -1;
+    std::int64_t cheapest = -1;
+    std::string where;
+    for (const scenarios::CandidateSite& site : a.question.candidates.sites) {
+      for (const scenarios::Offer& offer : site.offers) {
+        if (a.question.catalog.gpus[offer.gpu].id != gpu) continue;
+        const std::int64_t cost =
+            (offer.bill_gpu_month + offer.extra_gpu_month).count();
+        if (offer.term == "built") {
+          own = own < 0 ? cost : std::min(own, cost);
+          continue;
+        }
+        ++offers;
+        if (cheapest >= 0 && cost >= cheapest) continue;
+        cheapest = cost;
+        where = fmt::format("{}, {}", site.id, offer.term);
+      }
+    }
+    const std::string price = to_text(MicroUsd::of(own));
+    plan.add_assumptions(
+        offers == 0
+            ? fmt::format("everything is built: no candidate rents out {}", gpu)
+            : fmt::format("everything is built: a {} costs {} a month with what is "
+                          "left of it at the end; of {} rented offers the cheapest "
+                          "is {} ({})",
+                          gpu, price, offers, to_text(MicroUsd::of(cheapest)), where));
+  }
+}
+
+/// Cards whose makers forbid what the plan does with them.
+void add_licence_notes(const Assembly& a, plan::Plan& plan) {
+  for (const datasets::Gpu& gpu : a.question.catalog.gpus) {
+    const bool used = std::ranges::any_of(
+        plan.pools(), [&](const plan::Pool& pool) { return pool.gpu() == gpu.id; });
+    if (used && !gpu.licence_note.empty()) {
+      plan.add_warnings(fmt::format("{}: {}", gpu.id, gpu.licence_note));
+    }
+  }
 }
 
 }  // namespace
@@ -90,10 +139,11 @@ void add_notes(const Assembly& a, plan::Plan& plan) {
   for (const auto& [reason, sites] : a.question.candidates.fell_away) {
     plan.add_assumptions(fmt::format("{} sites are no candidates: {}", sites, reason));
   }
+  add_built_note(a, plan);
   add_best_effort_note(a, plan);
+  add_licence_notes(a, plan);
   for (const Diagnostic& warning : a.question.scenario.warnings) {
-    plan.add_warnings(fmt::format("{}:{}: {}", warning.position.file,
-                                  warning.position.line, warning.message));
+    plan.add_warnings(warning.message);
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -37,6 +38,52 @@ void add_certificate(const Assembly& a, plan::Plan& plan) {
     row.set_multiplier(priced.multiplier);
   }
   seal(certificate);
+}
+
+namespace {
+
+/// What the certificate pays for the users of an entry: each block served, and their
+/// part of each priced cut of losses.
+std::int64_t paid_for(const plan::Plan& plan, const std::string& entry) {
+  __extension__ using Wide = __int128;
+  constexpr int kNanosPerMicro = 1000;
+  Wide nanos = 0;
+  for (const plan::Certificate::Price& price : plan.certificate().prices()) {
+    if (price.demand() != entry || price.metro().empty()) continue;
+    for (const std::int64_t paid : price.usd_micro())
+      nanos += Wide{paid} * kNanosPerMicro;
+  }
+  for (const plan::Certificate::Row& row : plan.certificate().rows()) {
+    for (const std::uint32_t d : row.demands()) {
+      if (d >= static_cast<std::uint32_t>(plan.populations_size())) continue;
+      const plan::Population& users = plan.populations(static_cast<int>(d));
+      if (users.demand() != entry) continue;
+      nanos += Wide{row.multiplier()} * users.load(static_cast<int>(row.block()));
+    }
+  }
+  return static_cast<std::int64_t>(nanos / kNanosPerMicro);
+}
+
+}  // namespace
+
+void add_coverage(const Assembly& a, plan::Plan& plan) {
+  for (int e = 0; e < a.question.scenario.spec.demand_size(); ++e) {
+    const spec::Demand& entry = a.question.entry(static_cast<std::size_t>(e));
+    if (!entry.has_coverage() || entry.coverage() >= 1) continue;
+    plan::Coverage& row = *plan.add_coverage();
+    row.set_demand(entry.name());
+    row.set_least(entry.coverage());
+    row.set_usd_micro_per_user_left_out(usd(entry.unserved_usd_user_month()).count());
+    for (const plan::Population& p : plan.populations()) {
+      if (p.demand() == entry.name()) row.set_users(row.users() + p.users());
+    }
+    for (const plan::Unserved& left : plan.unserved()) {
+      if (left.demand() != entry.name()) continue;
+      row.set_users_left_out(row.users_left_out() + left.users());
+      row.set_left_out_usd_micro(row.left_out_usd_micro() + left.usd_micro());
+    }
+    row.set_serving_usd_micro(paid_for(plan, entry.name()));
+  }
 }
 
 void add_bound(const Assembly& a, plan::Plan& plan) {

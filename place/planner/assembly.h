@@ -42,6 +42,8 @@ void add_tables(const Assembly& a, plan::Plan& plan);
 /// Where the data of the users may be, in all blocks and after all losses.
 void add_law(const Assembly& a, plan::Plan& plan);
 void add_certificate(const Assembly& a, plan::Plan& plan);
+/// After the certificate and those left out.
+void add_coverage(const Assembly& a, plan::Plan& plan);
 /// After totals and pools.
 void add_bound(const Assembly& a, plan::Plan& plan);
 /// Cuts of losses that the search met and that the plan is larger for.

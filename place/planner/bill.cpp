@@ -15,6 +15,15 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+/// What the price of a line rests on.
+struct Priced {
+  std::string basis;
+  std::string source;
+  std::string as_of;
+};
+
+Priced by_scenario(const char* field) { return {"scenario", field, ""}; }
+
 class Biller {
  public:
   Biller(const Question& question, plan::Plan& plan)
@@ -42,7 +51,7 @@ class Biller {
  private:
   plan::BillLine& line(const std::string& kind, const std::string& site,
                        const std::string& what, MicroUsd amount, bool in_bill,
-                       const std::string& arithmetic, const std::string& basis) {
+                       const std::string& arithmetic, const Priced& priced) {
     plan::BillLine& row = *plan_.add_bill();
     row.set_kind(kind);
     row.set_site(site);
@@ -50,23 +59,10 @@ class Biller {
     row.set_usd_micro(amount.count());
     row.set_in_bill(in_bill);
     row.set_arithmetic(arithmetic);
-    row.set_basis(basis);
+    row.set_basis(priced.basis);
+    row.set_source(priced.source);
+    row.set_as_of(priced.as_of);
     return row;
-  }
-
-  const scenarios::Offer& offer_of(const plan::Pool& pool) const {
-    const auto& site =
-        *candidate_.at(plan_.sites(static_cast<int>(pool.site())).name());
-    for (const scenarios::Offer& offer : site.offers) {
-      if (question_.catalog.gpus[offer.gpu].id == pool.gpu() &&
-          offer.shape_gpus == pool.shape_gpus() && offer.term == pool.term() &&
-          offer.bill_gpu_month.count() == pool.bill_usd_micro_per_gpu_month()) {
-        return offer;
-      }
-    }
-    throw std::invalid_argument(fmt::format("{} offers no {} in shapes of {}, {}",
-                                            site.id, pool.gpu(), pool.shape_gpus(),
-                                            pool.term()));
   }
 
   void bill_gpus() {
@@ -74,7 +70,7 @@ class Biller {
       const std::string& site = plan_.sites(static_cast<int>(pool.site())).name();
       const std::string what = fmt::format("{} x {} for {}, {}", pool.gpus(),
                                            pool.gpu(), pool.workload(), pool.term());
-      const scenarios::Offer& offer = offer_of(pool);
+      const scenarios::Offer& offer = offer_of(question_, plan_, pool);
       MicroUsd bill = offer.bill_gpu_month * pool.gpus();
       MicroUsd extra = offer.extra_gpu_month * pool.gpus();
       MicroUsd beyond = offer.beyond_gpu_month * pool.gpus();
@@ -85,26 +81,33 @@ class Biller {
       if (pool.profile() == "batch") {
         const BatchFit fit =
             fit_batch(question_, workload_named(pool.workload()), offer);
-        bill = low = high = fit.bill_month;
+        bill = fit.bill_month;
         extra = fit.extra_month;
         how = fit.arithmetic;
         // Jobs on hourly terms give their GPUs back when they end.
-        if (offer.term == "on_demand" || offer.term == "spot") beyond = notice = {};
+        if (offer.term == "on_demand" || offer.term == "spot") {
+          beyond = notice = {};
+          low = high = bill;
+        }
       }
-      line("gpu", site, what, bill - beyond, true, how, pool.price_basis());
+      line("gpu", site, what, bill - beyond, true, how, priced(pool));
       if (beyond.count() != 0) {
         line("commitment", site, "months after the horizon, " + what, beyond, true,
              fmt::format("{} GPUs x {:.6g} $/h x 730 h x {} months past the end / {}",
                          pool.gpus(), static_cast<double>(offer.price.count()) / 1e6,
                          (question_.months() + 11) / 12 * 12 - question_.months(),
                          question_.months()),
-             pool.price_basis());
+             priced(pool));
       }
       bill_ends(pool, what, extra, notice);
       low_ += low;
       high_ += high;
       spend_[pool.price_basis()] += bill;
     }
+  }
+
+  static Priced priced(const plan::Pool& pool) {
+    return {pool.price_basis(), pool.price_source(), pool.price_as_of()};
   }
 
   /// What the end of the horizon leaves to pay for a pool, beside the bill.
@@ -116,12 +119,12 @@ class Biller {
       line(built ? "purchase" : "notice", site,
            (built ? "unamortised rest less resale, " : "after the last month, ") + what,
            extra, false, fmt::format("{} GPUs, per month of the horizon", pool.gpus()),
-           pool.price_basis());
+           priced(pool));
     } else if (notice.count() != 0 && !question_.candidates.exit_assumed) {
       line("notice", site, "after the last month, " + what, notice, false,
            fmt::format("{} GPUs, {:g} months of notice", pool.gpus(),
                        question_.scenario.spec.terms().exit().notice_months()),
-           pool.price_basis())
+           priced(pool))
           .set_reported(true);
     }
   }
@@ -136,8 +139,8 @@ class Biller {
     for (const plan::Site& site : plan_.sites()) {
       if (site.fixed_usd_micro() == 0) continue;
       const MicroUsd fixed = MicroUsd::of(site.fixed_usd_micro());
-      line("fixed", site.name(), "an open site", fixed, true,
-           "sites.fixed_usd_site_month", "scenario");
+      line("fixed", site.name(), "an open site", fixed, true, "as the scenario says",
+           by_scenario("sites.fixed_usd_site_month"));
       add_certain(fixed, "scenario");
     }
   }
@@ -182,15 +185,16 @@ class Biller {
       }
       const auto bills = egress_bill(traffic);
       for (std::size_t i = 0; i < sites.size(); ++i) {
-        const bool dearest = traffic[i].price->assumed_dearest;
+        const datasets::EgressPrice& price = *traffic[i].price;
+        const bool dearest = price.assumed_dearest;
         line("egress", sites[i], "answers to users", bills[i], true,
              fmt::format("{:.1f} GB, tiers at the {:.1f} GB of {}",
                          static_cast<double>(traffic[i].bytes) / 1e9,
                          static_cast<double>(total) / 1e9, provider),
-             dearest ? "dearest known tier, assumed" : "provider list");
+             {dearest ? "dearest known tier, assumed" : "provider list", price.source,
+              price.as_of});
         add_certain(bills[i], dearest ? "egress, assumed dearest" : "egress list");
-        egress_bound_ +=
-            at_rate(traffic[i].bytes, lowest_paid_rate(*traffic[i].price, total));
+        egress_bound_ += at_rate(traffic[i].bytes, lowest_paid_rate(price, total));
       }
     }
   }
@@ -202,7 +206,7 @@ class Biller {
       const auto it = question_.candidates.preference.find(provider);
       if (it == question_.candidates.preference.end()) continue;
       line("premium", provider, "having any site of it", it->second, false,
-           "sites.prefer", "scenario");
+           "as the scenario says", by_scenario("sites.prefer"));
     }
   }
 
@@ -220,14 +224,14 @@ class Biller {
         line("switch", provider, "work of moving away", leaving.work, false,
              fmt::format("{:.0f} $ / {} months", exit.switch_usd_provider(),
                          question_.months()),
-             "scenario")
+             by_scenario("terms.exit.switch_usd_provider"))
             .set_reported(reported);
       }
       if (leaving.stored.count() != 0) {
         line("exit", provider, "egress of stored data", leaving.stored, false,
              fmt::format("{:g} TB through the tiers of one month / {} months",
                          exit.stored_tb(), question_.months()),
-             "scenario")
+             by_scenario("terms.exit.stored_tb"))
             .set_reported(reported);
       }
     }
@@ -236,7 +240,7 @@ class Biller {
       line("exit", estate.site(), "leaving kept estate " + estate.name(),
            usd(estate.exit_usd() / static_cast<double>(question_.months())), false,
            fmt::format("{:.0f} $ / {} months", estate.exit_usd(), question_.months()),
-           "scenario")
+           by_scenario("sites.keep"))
           .set_reported(true);
     }
   }
@@ -246,7 +250,7 @@ class Biller {
       if (row.usd_micro() == 0) continue;
       line("unserved", row.metro(), row.demand(), MicroUsd::of(row.usd_micro()), false,
            fmt::format("{:.0f} users at unserved_usd_user_month", row.users()),
-           "scenario");
+           by_scenario("demand.unserved_usd_user_month"));
     }
   }
 
@@ -298,6 +302,23 @@ class Biller {
 };
 
 }  // namespace
+
+const scenarios::Offer& offer_of(const Question& question, const plan::Plan& plan,
+                                 const plan::Pool& pool) {
+  const std::string& name = plan.sites(static_cast<int>(pool.site())).name();
+  for (const scenarios::CandidateSite& site : question.candidates.sites) {
+    if (site.id != name) continue;
+    for (const scenarios::Offer& offer : site.offers) {
+      if (question.catalog.gpus[offer.gpu].id == pool.gpu() &&
+          offer.shape_gpus == pool.shape_gpus() && offer.term == pool.term() &&
+          offer.bill_gpu_month.count() == pool.bill_usd_micro_per_gpu_month()) {
+        return offer;
+      }
+    }
+  }
+  throw std::invalid_argument(fmt::format("{} offers no {} in shapes of {}, {}", name,
+                                          pool.gpu(), pool.shape_gpus(), pool.term()));
+}
 
 void write_bill(const Question& question, plan::Plan& plan) {
   Biller(question, plan).bill();

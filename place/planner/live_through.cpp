@@ -129,6 +129,7 @@ void live_through(const Question& question, plan::Plan& plan) {
     }
   }
   plan.set_simulated_requests(simulated);
+  add_step_times(question, plan);
 }
 
 }  // namespace isochrone::place

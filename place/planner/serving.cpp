@@ -81,6 +81,7 @@ ServingOption profile_option(const Question& question, const spec::Workload& wor
   option.front_end = Nanos{std::llround(front_end_ms * 1e6)};
   option.rests_on = fmt::format("step profile {}, {} +-{:.0f} %", profile.id,
                                 datasets::to_text(profile.basis), profile.error_pct);
+  option.step_error_pct = profile.error_pct;
   if (ratio != 1.0) option.rests_on += fmt::format(", weights scaled by {:.3f}", ratio);
   return option;
 }

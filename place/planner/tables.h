@@ -39,6 +39,7 @@ struct ServingOption {
   sim::PoolKind kind;  ///< max_num_seqs is set per level
   Nanos front_end{0};
   std::string rests_on;
+  double step_error_pct = 0;  ///< half width of the band of step times, in per cent
 };
 
 /// What the capacity of a level depends on beside the option.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "place/verify/checks.h"
+#include "place/verify/pool_load.h"
 
 namespace isochrone::verify {
 namespace {
@@ -133,29 +134,6 @@ void check_sums(const Facts& facts, Faults& faults) {
       break;
     }
   }
-}
-
-/// What comes to a pool in each block: exactly, and with each part rounded up.
-struct PoolLoad {
-  std::array<Wide, kBlocks> scaled{};  // micro-rps times kWholeShare
-  Blocks rounded{};
-};
-
-std::vector<PoolLoad> pool_loads(const Facts& facts) {
-  std::vector<PoolLoad> loads(static_cast<std::size_t>(facts.plan.pools_size()));
-  for (const plan::Assignment& assigned : facts.plan.assignments()) {
-    const auto id = facts.population(assigned.demand(), assigned.metro());
-    if (!id || assigned.pool() >= loads.size()) continue;
-    const Population& population = facts.demand.populations[*id];
-    for (int b = 0; b < std::min<int>(assigned.share_ppb_size(), kBlocks); ++b) {
-      const auto block = static_cast<std::size_t>(b);
-      const Wide part = Wide{population.load[block].count()} * assigned.share_ppb(b);
-      loads[assigned.pool()].scaled[block] += part;
-      loads[assigned.pool()].rounded[block] +=
-          static_cast<std::int64_t>((part + kWholeShare - 1) / kWholeShare);
-    }
-  }
-  return loads;
 }
 
 void check_loads(const Facts& facts, Faults& faults) {

@@ -76,6 +76,7 @@ class PoolCheck {
                   pool_.extra_usd_micro_per_gpu_month(),
                   offer->extra_gpu_month.count());
     faults_.equal(at("price_source"), pool_.price_source(), offer->source);
+    faults_.equal(at("price_as_of"), pool_.price_as_of(), offer->as_of);
     faults_.equal(at("available_gpus"), pool_.available_gpus(),
                   offer->stock_gpus.value_or(-1));
     faults_.equal(at("lead_time_days"), pool_.lead_time_days(), offer->lead_time_days);
@@ -137,6 +138,7 @@ class PoolCheck {
       faults_.equal(at(field), pool_.GetReflection()->GetInt64(pool_, known), 0);
     }
     faults_.equal(at("wait_budget_ms"), pool_.wait_budget_ms(), 0.0);
+    faults_.equal(at("step_error_pct"), pool_.step_error_pct(), 0.0);
     faults_.equal(at("peak_utilisation"), pool_.peak_utilisation(), 0.0);
     faults_.equal(at("table"), pool_.table(), 0U);
   }
@@ -152,6 +154,7 @@ class PoolCheck {
       faults_.equal(at("profile"), pool_.profile(), kind + "/" + pool_.gpu());
       faults_.equal(at("tensor_parallel"), pool_.tensor_parallel(), 1);
       faults_.equal(at("precision"), pool_.precision(), "");
+      faults_.equal(at("step_error_pct"), pool_.step_error_pct(), 0.0);
       return;
     }
     check_step_profile(workload);
@@ -169,6 +172,7 @@ class PoolCheck {
     faults_.equal(at("tensor_parallel"), pool_.tensor_parallel(),
                   profile->tensor_parallel);
     faults_.equal(at("precision"), pool_.precision(), profile->precision);
+    faults_.equal(at("step_error_pct"), pool_.step_error_pct(), profile->error_pct);
     std::string model = workload.model();
     for (const spec::Model& own : facts_.scenario.spec.models()) {
       if (own.name() == model) model = own.like();

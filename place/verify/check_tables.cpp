@@ -355,11 +355,24 @@ void note_what_rests_on_simulation(const plan::Plan& plan,
         corrected, low, high));
   }
   std::set<std::string> words;
-  for (const plan::Table& table : plan.tables()) {
-    if (!table.rests_on().empty())
-      words.insert(table.profile() + ": " + table.rests_on());
+  std::set<std::string> used;
+  for (const plan::Pool& pool : plan.pools()) {
+    if (pool.table() >= static_cast<std::uint32_t>(plan.tables_size())) continue;
+    const plan::Table& table = plan.tables(static_cast<int>(pool.table()));
+    if (pool.profile() != table.profile() || table.rests_on().empty()) continue;
+    used.insert(table.profile());
+    words.insert(table.rests_on());
   }
   rests_on.insert(rests_on.end(), words.begin(), words.end());
+  std::set<std::string> others;
+  for (const plan::Table& table : plan.tables()) {
+    if (!used.contains(table.profile())) others.insert(table.profile());
+  }
+  if (!others.empty()) {
+    rests_on.push_back(fmt::format(
+        "{} other profiles, in the bound and in what the search turned down",
+        others.size()));
+  }
 }
 
 }  // namespace

@@ -38,6 +38,9 @@ std::int64_t unserved_price(const Facts& facts, scenarios::PopulationId id,
 /// Coverage rows and the price of those left out.
 void check_unserved(const Facts& facts, Faults& faults);
 
+/// What coverage below 1 saves and costs, by entry.
+void check_coverage(const Facts& facts, Faults& faults);
+
 /// Every line of the bill, the totals, what the spend rests on, provider shares,
 /// budget.
 void check_bill(const Facts& facts, Faults& faults);
@@ -59,6 +62,12 @@ void check_cells(const Facts& facts, Faults& faults);
 
 /// Every loss is drilled in its worst block, and the cells of each drill.
 void check_drills(const Facts& facts, Faults& faults);
+
+/// What the plan would need at both ends of the bands of its step times.
+void check_step_times(const Facts& facts, Faults& faults);
+
+/// Assumptions, warnings and reasons, word for word.
+void check_words(const Facts& facts, Faults& faults);
 
 /// The cuts that the plan was enlarged for: needs, what is left, and what there would
 /// be without them.

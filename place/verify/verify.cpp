@@ -35,6 +35,11 @@ void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& chec
   checked.push_back(
       fmt::format("{} simulated cells and {} drills: verdicts, none missing",
                   plan.cells_size(), plan.drills_size()));
+  checked.push_back(fmt::format("{} assumptions and {} warnings, word for word",
+                                plan.assumptions_size(), plan.warnings_size()));
+  if (plan.step_times_size() > 0) {
+    checked.push_back("sizes and bill at both ends of the bands of step times");
+  }
 }
 
 /// An unplanned answer has conflicts to show and nothing to add up.
@@ -59,13 +64,16 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
     check_assignments(facts, faults);
     check_survival(facts, faults);
     check_unserved(facts, faults);
+    check_coverage(facts, faults);
     check_bill(facts, faults);
     check_tables(facts, faults, result.rests_on);
     check_bound(facts, faults);
     check_cells(facts, faults);
     check_drills(facts, faults);
     check_repairs(facts, faults);
+    check_step_times(facts, faults);
     check_law(facts, faults);
+    check_words(facts, faults);
   } else {
     check_refusal(plan, faults);
   }

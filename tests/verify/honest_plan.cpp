@@ -44,6 +44,7 @@ class Builder {
     add_unserved();
     add_bill();
     add_certificate();
+    add_words(facts_, plan_);
     add_outcome(facts_, plan_);
     return plan_;
   }
@@ -111,7 +112,7 @@ class Builder {
       table.add_degraded_capacity(carries(0.080));
       table.add_correction(1);
     }
-    table.set_rests_on("rate given by the scenario");
+    table.set_rests_on("rate given by the scenario; no KV limit");
     add_reach(table);
     table.set_seal(seal_of(table));
     plan_.mutable_provenance()->set_tables_hash(sha256(table.SerializeAsString()));
@@ -273,7 +274,6 @@ class Builder {
       row.set_share_ppb(kLeftOut);
       row.set_users(p.users / 100);
       row.set_usd_micro(unserved_price(facts_, PopulationId{i}, kLeftOut));
-      row.set_because("to test those left out");
     }
   }
 
@@ -380,7 +380,6 @@ class Builder {
         static_cast<double>(objective - proven) /
         static_cast<double>(cheapest.bill_usd_micro_per_gpu_month() +
                             cheapest.extra_usd_micro_per_gpu_month()));
-    bound.set_refers_to("the cost under this table");
   }
 
   const scenarios::Scenario& scenario_;

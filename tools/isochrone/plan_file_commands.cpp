@@ -22,6 +22,7 @@ struct FileOptions {
   std::string output;
   std::string format = "json";
   std::string table = "pools";
+  bool detail = false;
 };
 
 void run_verify(const FileOptions& options, Session& session) {
@@ -97,8 +98,10 @@ void add_show(CLI::App& app, Session&) {
   auto options = std::make_shared<FileOptions>();
   CLI::App* command = app.add_subcommand("show", "A plan as a table");
   command->add_option("plan", options->plan, "Plan file")->required();
-  command->callback(
-      [options] { print(place::show_plan(place::read_plan(options->plan))); });
+  command->add_flag("--detail", options->detail, "Who is served where by country");
+  command->callback([options] {
+    print(place::show_plan(place::read_plan(options->plan), options->detail));
+  });
 }
 
 void add_diff(CLI::App& app, Session& session) {
