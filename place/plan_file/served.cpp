@@ -115,6 +115,7 @@ class Served {
   }
 
   static std::string mechanisms_of(const Stream& stream) {
+    if (stream.mechanisms == std::set<std::string>{"off"}) return "residency is off";
     return fmt::to_string(fmt::join(stream.mechanisms, " | "));
   }
 

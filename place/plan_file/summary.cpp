@@ -49,10 +49,11 @@ std::string how_full(const plan::Plan& plan) {
     most = std::max(most, pool.peak_utilisation());
   }
   if (most == 0) return "";
+  const std::string low = fmt::format("{:.0f}", 100 * least);
+  const std::string high = fmt::format("{:.0f}", 100 * most);
   std::string out = fmt::format(
-      "  full        {:.0f} to {:.0f} % of what a pool carries within its objectives, "
-      "at its peak\n",
-      100 * least, 100 * most);
+      "  full        {} % of what a pool carries within its objectives, at its peak\n",
+      low == high ? high : low + " to " + high);
   const plan::Drill* tightest = nullptr;
   double use = 0;
   for (const plan::Drill& drill : plan.drills()) {
@@ -95,7 +96,10 @@ std::string step_time_case(const plan::Plan& plan, const plan::StepTimeCase& siz
                        money(sized.bill_high_usd_micro()));
   }
   const int pools = beyond_stock(plan, sized);
-  if (pools > 0) out += fmt::format(", more than the stock of {} pools", pools);
+  if (pools > 0) {
+    out += fmt::format(", more than the stock of {}",
+                       pools == 1 ? "one pool" : fmt::format("{} pools", pools));
+  }
   return out;
 }
 

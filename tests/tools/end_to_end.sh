@@ -35,6 +35,9 @@ cmp "$work/eu1.pb" "$work/eu2.pb" || fail "one and two threads plan differently"
 bill "$work/eu1.pb" 23000 81000
 expect 0 verify "$examples/eu-bank-fraud.yaml" "$work/eu1.pb"
 expect 0 show "$work/eu1.pb"
+expect 0 show --detail "$work/eu1.pb"
+expect 0 explain --region DE "$work/eu1.pb"
+expect 2 explain --region EEA "$work/eu1.pb"
 expect 0 diff "$work/eu1.pb" "$work/eu2.pb"
 "$isochrone" export "$work/eu1.pb" --format csv --table sites |
   tail -n +2 | grep -qE ',(AT|BE|BG|CY|CZ|DE|DK|EE|ES|FI|FR|GR|HR|HU|IE|IS|IT|LI|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK),' ||

@@ -117,7 +117,7 @@ TEST_SUITE("place/show") {
     CHECK(contains(text, "+-15 to 25 %"));
     CHECK(contains(text,
                    "slow  44 GPUs, $60,000 a month ($55,000 to $65,000), more than the "
-                   "stock of 1 pools"));
+                   "stock of one pool"));
   }
 
   plan::Plan spending(const std::vector<std::pair<const char*, std::int64_t>>& usd) {

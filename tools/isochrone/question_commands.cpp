@@ -2,10 +2,13 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "place/plan_file/atomic_file.h"
+#include "place/plan_file/explain.h"
+#include "place/plan_file/plan_file.h"
 #include "place/planner/question.h"
 #include "scenarios/residency.h"
 #include "tools/isochrone/session.h"
@@ -47,6 +50,9 @@ struct ExplainOptions {
   std::vector<std::string> residency;   // FROM CLASS
   std::vector<std::string> mechanisms;  // in place, where no scenario says
   std::string from_day = "2027-01-01";  // of twelve months, where no scenario says
+  std::string plan;
+  std::string site;
+  std::string region;
 };
 
 /// A scenario that asks about nothing but residency, for when none is given.
@@ -111,6 +117,18 @@ void run_explain(const ExplainOptions& options, Session& session) {
   print(text);
 }
 
+void explain_plan(const ExplainOptions& options) {
+  const std::string& file = options.plan.empty() ? options.scenario : options.plan;
+  if (file.empty()) usage_error("--site and --region ask for a plan: --plan FILE");
+  const plan::Plan plan = place::read_plan(file);
+  try {
+    print(options.site.empty() ? place::explain_region(plan, options.region)
+                               : place::explain_site(plan, options.site));
+  } catch (const std::invalid_argument& unknown) {
+    usage_error(unknown.what());
+  }
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, Session& session) {
@@ -133,14 +151,23 @@ void add_validate(CLI::App& app, Session& session) {
 void add_explain(CLI::App& app, Session& session) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand(
-      "explain", "Where data may go, row by row: --residency FROM CLASS");
+      "explain",
+      "A site or region of a plan: --site S or --region R; where data may go, row by "
+      "row: --residency FROM CLASS");
   command->add_option("scenario", options->scenario,
-                      "Scenario file; unset: the law alone, with --mechanisms on --on");
-  command
-      ->add_option("--residency", options->residency,
-                   "Country of the users and class of the data")
-      ->expected(2)
-      ->required();
+                      "Scenario file; unset: the law alone, with --mechanisms on --on; "
+                      "with --site or --region a plan file will do");
+  auto* residency = command
+                        ->add_option("--residency", options->residency,
+                                     "Country of the users and class of the data")
+                        ->expected(2);
+  auto* site = command->add_option("--site", options->site,
+                                   "Pools, bill, users and loss of an open site");
+  auto* region = command->add_option("--region", options->region,
+                                     "Where the users' data and time of a region go");
+  residency->excludes(site)->excludes(region);
+  site->excludes(region);
+  command->add_option("--plan", options->plan, "Plan file, for --site and --region");
   command
       ->add_option("--mechanisms", options->mechanisms,
                    "In place, where no scenario is given, e.g. adequacy,scc")
@@ -149,7 +176,14 @@ void add_explain(CLI::App& app, Session& session) {
       ->add_option("--on", options->from_day,
                    "First day of twelve months, where no scenario is given")
       ->capture_default_str();
-  command->callback([options, &session] { run_explain(*options, session); });
+  command->callback([options, &session] {
+    if (!options->site.empty() || !options->region.empty())
+      return explain_plan(*options);
+    if (options->residency.empty()) {
+      throw CLI::RequiredError("one of --residency, --site and --region");
+    }
+    run_explain(*options, session);
+  });
 }
 
 void add_init(CLI::App& app, Session&) {
