@@ -67,6 +67,21 @@ bool is_estimate(const plan::SpendShare& share) {
          share.basis() == "egress, assumed dearest";
 }
 
+/// Age of the prices that were looked up.
+std::string prices_seen(const plan::Plan& plan) {
+  std::string oldest;
+  std::string newest;
+  for (const plan::BillLine& line : plan.bill()) {
+    if (line.as_of().empty()) continue;
+    if (oldest.empty() || line.as_of() < oldest) oldest = line.as_of();
+    newest = std::max(newest, line.as_of());
+  }
+  if (oldest.empty()) return "";
+  return oldest == newest
+             ? fmt::format("prices were seen in {}\n", oldest)
+             : fmt::format("prices were seen from {} to {}\n", oldest, newest);
+}
+
 std::string spend(const plan::Plan& plan) {
   if (plan.spend().empty()) return "";
   std::string out = "\nspend rests on:";
@@ -80,7 +95,7 @@ std::string spend(const plan::Plan& plan) {
     looked_up += share.usd_micro();
     if (is_estimate(share)) estimated += share.usd_micro();
   }
-  out += '\n';
+  out += '\n' + prices_seen(plan);
   if (2 * estimated > looked_up) {
     out += fmt::format(
         "more than half of the spend that is not at your own prices is estimated: "

@@ -89,8 +89,10 @@ int beyond_stock(const plan::Plan& plan, const plan::StepTimeCase& sized) {
 }
 
 std::string step_time_case(const plan::Plan& plan, const plan::StepTimeCase& sized) {
-  std::string out = fmt::format("{}  {} GPUs, {} a month", sized.name(), sized.gpus(),
-                                money(sized.bill_usd_micro()));
+  std::int64_t replicas = 0;
+  for (const std::int64_t n : sized.replicas()) replicas += n;
+  std::string out = fmt::format("{}  {} GPUs, {} replicas, {} a month", sized.name(),
+                                sized.gpus(), replicas, money(sized.bill_usd_micro()));
   if (sized.bill_low_usd_micro() != sized.bill_high_usd_micro()) {
     out += fmt::format(" ({} to {})", money(sized.bill_low_usd_micro()),
                        money(sized.bill_high_usd_micro()));
@@ -115,13 +117,13 @@ std::string step_times(const plan::Plan& plan) {
   const std::string band = least == most ? fmt::format("{:g} %", most)
                                          : fmt::format("{:g} to {:g} %", least, most);
   std::string out = fmt::format(
-      "  step times  +-{}; were they all off, each pool sized anew by its table, with "
-      "the same sites, batches and reach:\n",
-      band);
+      "  step times  +-{}; were they all off, and each pool sized anew alone:\n", band);
   for (const plan::StepTimeCase& sized : plan.step_times()) {
     out += fmt::format("              {}\n", step_time_case(plan, sized));
   }
-  return out;
+  return out +
+         "              (whole groups of GPUs at the same sites, batches and reach: a "
+         "new plan would round less)\n";
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ TEST_SUITE("place/show") {
 
     CHECK(contains(text, "+-15 to 25 %"));
     CHECK(contains(text,
-                   "slow  44 GPUs, $60,000 a month ($55,000 to $65,000), more than the "
+                   "slow  44 GPUs, 10 replicas, $60,000 a month ($55,000 to $65,000), "
+                   "more than the "
                    "stock of one pool"));
   }
 
@@ -146,10 +147,13 @@ TEST_SUITE("place/show") {
     plan.mutable_bill(0)->set_as_of("2026-01-21");
     plan.mutable_bill(0)->set_source("page of prices");
     plan.mutable_bill(1)->set_basis("quote");
+    plan.mutable_bill(3)->set_as_of("2025");
+    plan.add_spend()->set_basis("site");
     const std::string text = show_plan(plan);
 
     CHECK(contains(text, "2026-01-21  page of prices"));
     CHECK(contains(text, "yours"));
+    CHECK(contains(text, "prices were seen from 2025 to 2026-01-21\n"));
     CHECK(contains(to_csv(plan, "bill"), ",page of prices,2026-01-21"));
   }
 
