@@ -80,10 +80,10 @@ int beyond_stock(const plan::Plan& plan, const plan::StepTimeCase& sized) {
   int pools = 0;
   for (int p = 0; p < std::min(plan.pools_size(), sized.replicas_size()); ++p) {
     const plan::Pool& pool = plan.pools(p);
-    const bool short_of =
-        pool.available_gpus() >= 0 &&
-        sized.replicas(p) * pool.tensor_parallel() > pool.available_gpus();
-    pools += short_of ? 1 : 0;
+    const std::int64_t shape = std::max(1, pool.shape_gpus());
+    const std::int64_t gpus =
+        (sized.replicas(p) * pool.tensor_parallel() + shape - 1) / shape * shape;
+    pools += pool.available_gpus() >= 0 && gpus > pool.available_gpus() ? 1 : 0;
   }
   return pools;
 }

@@ -217,12 +217,14 @@ class Assembler {
         1'000'000'000);
   }
 
+  /// By day: a loss widens the reach of its pools, but opens no site to anybody.
   bool any_arc(std::size_t d) const {
+    const int commodity = a_.built.instance.demands[d].commodity;
     return std::ranges::any_of(a_.built.instance.sites, [&](const place::Site& site) {
-      return std::ranges::any_of(site.reach,
-                                 [&](const std::vector<std::uint64_t>& bits) {
-                                   return (bits[d / 64] >> (d % 64) & 1U) != 0;
-                                 });
+      return std::ranges::any_of(site.options, [&](const Option& option) {
+        const auto& bits = site.reach[static_cast<std::size_t>(option.reach_class)];
+        return option.commodity == commodity && (bits[d / 64] >> (d % 64) & 1U) != 0;
+      });
     });
   }
 

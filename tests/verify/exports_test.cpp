@@ -103,11 +103,11 @@ TEST_SUITE("place/show") {
     plan::Plan plan = small_plan();
     plan.mutable_pools(0)->set_step_error_pct(25);
     plan.mutable_pools(1)->set_step_error_pct(15);
-    plan.mutable_pools(1)->set_available_gpus(8);
+    plan.mutable_pools(1)->set_available_gpus(12);
     plan::StepTimeCase& slow = *plan.add_step_times();
     slow.set_name("slow");
     slow.add_replicas(7);
-    slow.add_replicas(3);  // of 4 GPUs each, and there are 8
+    slow.add_replicas(3);  // of 4 GPUs each in groups of 8, and there are 12
     slow.set_gpus(44);
     slow.set_bill_usd_micro(60'000'000'000);
     slow.set_bill_low_usd_micro(55'000'000'000);
