@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace isochrone {
 namespace {
 
@@ -33,6 +35,18 @@ std::string_view line_of(std::string_view source, int line) {
   source = source.substr(0, source.find('\n'));
   if (source.ends_with('\r')) source.remove_suffix(1);
   return source;
+}
+
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+/// Whether the text begins with the word, whatever the case.
+bool begins_alike(std::string_view text, std::string_view word) {
+  return text.size() >= word.size() &&
+         std::ranges::equal(text.substr(0, word.size()), word, {}, lower, lower);
 }
 
 std::string render_all(std::vector<Diagnostic>& diagnostics) {
@@ -100,31 +114,34 @@ InputError::InputError(std::vector<Diagnostic> diagnostics)
       diagnostics_(std::move(diagnostics)) {}
 
 std::string render(const Diagnostic& d, std::string_view source) {
-  std::string text = d.position.file;
+  std::string text = printable(d.position.file);
   if (d.position.line > 0) {
     text += fmt::format(":{}:{}", d.position.line, d.position.column);
   }
   if (!text.empty()) text += ": ";
   text += d.severity == Severity::kError ? "error: " : "warning: ";
-  text += d.message;
-  if (!d.hint.empty()) text += "; " + d.hint;
+  text += printable(d.message);
+  if (!d.hint.empty()) text += "; " + printable(d.hint);
   const std::string_view line =
       d.position.line > 0 ? line_of(source, d.position.line) : std::string_view{};
   if (line.empty()) return text;
   // A caret under a line of a megabyte helps nobody: show the part around it.
   constexpr std::size_t kShown = 160;
   const auto column = static_cast<std::size_t>(std::max(d.position.column, 1)) - 1;
-  const std::size_t from = column > kShown / 2 ? column - kShown / 2 : 0;
-  const std::string_view part =
+  std::size_t from = column > kShown / 2 ? column - kShown / 2 : 0;
+  while (from < line.size() && continues_character(line[from])) ++from;
+  std::string_view part =
       from < line.size() ? line.substr(from, kShown) : std::string_view{};
+  while (from + part.size() < line.size() && !part.empty() &&
+         continues_character(line[from + part.size()])) {
+    part.remove_suffix(1);
+  }
   std::string caret;
   for (std::size_t i = 0; i + from < column; ++i) {
-    const bool continuation =
-        i < part.size() && (static_cast<unsigned char>(part[i]) & 0xC0U) == 0x80U;
-    if (continuation) continue;
+    if (i < part.size() && continues_character(part[i])) continue;
     caret += i < part.size() && part[i] == '\t' ? '\t' : ' ';
   }
-  return text + fmt::format("\n  {}\n  {}^", part, caret);
+  return text + fmt::format("\n  {}\n  {}^", printable(part), caret);
 }
 
 std::optional<std::string> nearest(std::string_view word,
@@ -146,8 +163,21 @@ std::optional<std::string> nearest(std::string_view word,
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
-  const auto near = nearest(word, known);
-  return near ? fmt::format("did you mean \"{}\"?", *near) : "";
+  if (const auto near = nearest(word, known)) {
+    return fmt::format("did you mean \"{}\"?", *near);
+  }
+  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kShortest = 3;
+  std::vector<std::string> longer;
+  for (const std::string& candidate : known) {
+    if (word.size() < kShortest || longer.size() == kMost) break;
+    if (begins_alike(candidate, word)) longer.push_back("\"" + candidate + "\"");
+  }
+  if (longer.empty()) return "";
+  const std::string last = longer.back();
+  longer.pop_back();
+  return fmt::format("did you mean {}{}{}?", fmt::join(longer, ", "),
+                     longer.empty() ? "" : " or ", last);
 }
 
 void invariant_failed(const char* file, int line, const char* condition,

@@ -61,7 +61,8 @@ std::string render(const Diagnostic& diagnostic, std::string_view source);
 std::optional<std::string> nearest(std::string_view word,
                                    std::span<const std::string> known);
 
-/// `did you mean "x"?`, or "" if nothing is near.
+/// `did you mean "x"?`; where none is near, up to three known words that begin like it
+/// ("H100" of "H100-80GB-SXM"), whatever the case; "" if there are none.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 /// We are wrong: prints file:line, the condition and `detail`, then aborts.

@@ -1,11 +1,17 @@
 #include "base/parallel.h"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "base/parallel_in_order.h"
 
 namespace isochrone {
 namespace {
@@ -52,6 +58,33 @@ void parallel_for_each_index(std::size_t count,
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+void parallel_in_order(std::size_t count, const std::function<void(std::size_t)>& body,
+                       const std::function<void(std::size_t)>& done) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex reporting;
+  std::vector<unsigned char> ended(count);
+  std::size_t reported = 0;
+  const auto report = [&](std::size_t i) {
+    const std::lock_guard lock(reporting);
+    ended[i] = 1;
+    while (!failed && reported < count && ended[reported] != 0) done(reported++);
+  };
+  const auto take_turns = [&](std::size_t) {
+    for (std::size_t i = next++; i < count && !failed; i = next++) {
+      try {
+        // A body that waits for its own parallel parts must not begin another body.
+        tbb::this_task_arena::isolate([&] { body(i); });
+        report(i);
+      } catch (...) {
+        failed = true;
+        throw;
+      }
+    }
+  };
+  parallel_for_each_index(std::min(count, thread_count()), take_turns);
 }
 
 }  // namespace isochrone

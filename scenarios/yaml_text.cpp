@@ -2,31 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "scenarios/yaml_tree.h"
 
 namespace isochrone::scenarios {
 namespace {
-
-unsigned byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-
-std::size_t length_of_lead(unsigned lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return 2;
-  if (lead >= 0xE0 && lead < 0xF0) return 3;
-  if (lead >= 0xF0 && lead < 0xF5) return 4;
-  return 0;
-}
-
-// Overlong forms, surrogates and code points above U+10FFFF show in the second byte.
-bool second_byte_fits(unsigned lead, unsigned second) {
-  if (lead == 0xE0) return second >= 0xA0;
-  if (lead == 0xED) return second < 0xA0;
-  if (lead == 0xF0) return second >= 0x90;
-  if (lead == 0xF4) return second < 0x90;
-  return true;
-}
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -93,17 +73,6 @@ class TextCheck {
 };
 
 }  // namespace
-
-std::size_t utf8_length(std::string_view text) {
-  if (text.empty()) return 0;
-  const unsigned lead = byte_at(text, 0);
-  const std::size_t length = length_of_lead(lead);
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, i) & 0xC0U) != 0x80U) return 0;
-  }
-  return length == 1 || second_byte_fits(lead, byte_at(text, 1)) ? length : 0;
-}
 
 void check_yaml_text(std::string_view yaml, const std::string& name,
                      Diagnostics& faults) {

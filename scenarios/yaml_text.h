@@ -13,7 +13,4 @@ namespace isochrone::scenarios {
 void check_yaml_text(std::string_view yaml, const std::string& name,
                      Diagnostics& faults);
 
-/// Bytes of the well-formed UTF-8 character at the start of `text`; 0 if there is none.
-std::size_t utf8_length(std::string_view text);
-
 }  // namespace isochrone::scenarios

@@ -8,9 +8,11 @@
 #include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/parallel_in_order.h"
 #include "base/read_file.h"
 #include "base/rng.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 namespace isochrone {
 namespace {
@@ -34,10 +36,37 @@ TEST_SUITE("base/unit") {
     CHECK_FALSE(nearest("qq", known).has_value());
   }
 
+  TEST_CASE("the beginning of a word finds the words that begin so, three at most") {
+    const std::vector<std::string> known{"H100-80GB-SXM", "H100-80GB-PCIe", "L4-24GB"};
+
+    CHECK(did_you_mean("h100", known) ==
+          "did you mean \"H100-80GB-SXM\" or \"H100-80GB-PCIe\"?");
+    CHECK(did_you_mean("L4-", known) == "did you mean \"L4-24GB\"?");
+    CHECK(did_you_mean("H1", known).empty());
+    CHECK(did_you_mean("A100", known).empty());
+  }
+
   TEST_CASE("a fault is shown with its line and a caret under its column") {
     const Diagnostic fault{Severity::kError, {"a.yaml", 2, 3}, "bad", "try b"};
 
     CHECK(render(fault, "x\n  yy\n") == "a.yaml:2:3: error: bad; try b\n    yy\n    ^");
+  }
+
+  // ESC is U+001B, whose picture is U+241B, in UTF-8 E2 90 9B. C2 9B is the
+  // one-character form of ESC [, E2 80 AE turns the direction of writing; neither has a
+  // picture.
+  TEST_CASE("no fault makes a terminal obey the text of an input") {
+    const Diagnostic fault{Severity::kError, {"a\x1B.yaml", 1, 4}, "\x1B[31mbad", "\a"};
+
+    CHECK(render(fault, "k: \x1B]0;t\a\n") ==
+          "a\xE2\x90\x9B.yaml:1:4: error: \xE2\x90\x9B[31mbad; \xE2\x90\x87\n"
+          "  k: \xE2\x90\x9B]0;t\xE2\x90\x87\n     ^");
+    CHECK(printable("\xC2\x9B"
+                    "1m\xE2\x80\xAE.\xFF\x7F") ==
+          "\xEF\xBF\xBD"
+          "1m\xEF\xBF\xBD.\xEF\xBF\xBD\xE2\x90\xA1");
+    CHECK(printable("S\xC3\xA3o Paulo\t1\n") == "S\xC3\xA3o Paulo\t1\n");
+    CHECK(printable(printable("\x1B\xFF")) == printable("\x1B\xFF"));
   }
 
   // FIPS 180-2, appendix B.1: the digest of "abc".
@@ -70,6 +99,35 @@ TEST_SUITE("base/unit") {
     const auto squares = parallel_map(100, [](std::size_t i) { return i * i; });
 
     for (std::size_t i = 0; i < 100; ++i) CHECK(squares[i] == i * i);
+  }
+
+  TEST_CASE("results are handed over in order, though their bodies run in parallel") {
+    std::vector<std::size_t> squares(500);
+    std::vector<std::size_t> handed;
+
+    parallel_in_order(
+        squares.size(),
+        [&](std::size_t i) {
+          // Parts of a body that are parallel themselves must not begin other bodies.
+          for (const std::size_t part : parallel_map(20, [](auto j) { return j; })) {
+            squares[i] += part * i;  // 0 + 1 + ... + 19 = 190
+          }
+        },
+        [&](std::size_t i) { handed.push_back(squares[i]); });
+
+    REQUIRE(handed.size() == 500);
+    for (std::size_t i = 0; i < 500; ++i) CHECK(handed[i] == 190 * i);
+  }
+
+  TEST_CASE("after a failure no further result is handed over") {
+    std::size_t handed = 0;
+    const auto fail_at_ten = [](std::size_t i) {
+      if (i == 10) throw std::runtime_error("ten");
+    };
+
+    CHECK_THROWS_WITH(parallel_in_order(1000, fail_at_ten, [&](auto) { ++handed; }),
+                      "ten");
+    CHECK(handed <= 10);
   }
 
   TEST_CASE("truths found in parallel do not overwrite their neighbours") {
