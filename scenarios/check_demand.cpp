@@ -75,7 +75,8 @@ void check_who(const CheckContext& context, const spec::Demand& entry,
                                     "asks",
                                     path));
   }
-  if (regions && entry.regions().empty() && !per_country) {
+  const bool refused = context.given(path + ".regions[0]");  // told by the reader
+  if (regions && !refused && entry.regions().empty() && !per_country) {
     context.error(path + ".regions", fmt::format("{}.regions is empty", path));
   }
   const auto& by_country = entry.users().by_country();
@@ -114,6 +115,18 @@ void check_profile(const CheckContext& context, const spec::Demand& entry,
                 fmt::format("{}.daily_profile is all 0", path));
 }
 
+void check_burstiness(const CheckContext& context, const spec::Demand& entry,
+                      const std::string& path) {
+  if (!entry.has_burstiness() || !context.given(path + ".burstiness.cv")) return;
+  const double cv = entry.burstiness().cv();
+  if (cv >= 1) return;
+  context.warning(path + ".burstiness.cv",
+                  fmt::format("{}.burstiness.cv is {}: arrivals more even than chance "
+                              "are not modelled, and it is planned for a Poisson "
+                              "stream (cv 1), which needs more",
+                              path, number_text(cv)));
+}
+
 void check_coverage(const CheckContext& context, const spec::Demand& entry,
                     const std::string& path) {
   const bool partial = entry.has_coverage() && entry.coverage() < 1;
@@ -149,6 +162,7 @@ void check_demand(const CheckContext& context) {
       check_place(context, entry.at().city(), entry.at().country(), path + ".at");
     };
     check_profile(context, entry, path);
+    check_burstiness(context, entry, path);
     check_coverage(context, entry, path);
     check_objectives(context, entry.slo(), path + ".slo");
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/comments.h"
+#include "scenarios/field_path.h"
 #include "scenarios/scenario.h"
 #include "scenarios/schema.h"
 
@@ -149,61 +150,10 @@ std::string field_entry(const FieldDescriptor& field, const std::string& path) {
   return lists_fields(*message) ? text + fields_text(*message) : text;
 }
 
-/// `demand[0].users` -> {demand, users}.
-std::vector<std::string> keys_in(std::string_view topic) {
-  std::vector<std::string> keys;
-  while (!topic.empty()) {
-    const auto end = std::min(topic.find('.'), topic.size());
-    const std::string_view key = topic.substr(0, end);
-    keys.emplace_back(key.substr(0, key.find('[')));
-    topic.remove_prefix(std::min(end + 1, topic.size()));
-  }
-  return keys;
-}
-
-/// The field at the end of the keys; nullptr if they lead nowhere. Keys of maps and of
-/// objectives stand for the map and the objectives.
-const FieldDescriptor* walk(const std::vector<std::string>& keys) {
-  const Descriptor* message = spec::Scenario::descriptor();
-  const FieldDescriptor* field = nullptr;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (message == nullptr) return nullptr;
-    if (field != nullptr && field->is_map()) {
-      message = message->map_value()->message_type();
-      if (i + 1 == keys.size()) return field;
-      if (message == nullptr) return nullptr;
-      field = nullptr;
-      continue;
-    }
-    const bool objectives = form_of(*message) == Form::kObjectives;
-    if (objectives && keys[i] != "rtt_max_ms") {
-      return field_of(*message, "objectives");
-    }
-    field = field_of(*message, keys[i]);
-    if (field == nullptr) return nullptr;
-    message = field->message_type();
-  }
-  return field;
-}
-
-/// Every path of the format, with its field.
-void collect(const Descriptor& message, const std::string& prefix,
-             std::map<std::string, const FieldDescriptor*>& into) {
-  for (int i = 0; i < message.field_count(); ++i) {
-    const FieldDescriptor& field = *message.field(i);
-    const std::string path = prefix + key_of(field);
-    into[path] = &field;
-    const Descriptor* inner = field.message_type();
-    if (inner != nullptr && !field.is_map()) collect(*inner, path + ".", into);
-  }
-}
-
 /// Entries for a key that stands somewhere in the format.
 std::string by_last_key(std::string_view key) {
-  std::map<std::string, const FieldDescriptor*> paths;
-  collect(*spec::Scenario::descriptor(), "", paths);
   std::string text;
-  for (const auto& [path, field] : paths) {
+  for (const auto& [path, field] : all_fields()) {
     if (key_of(*field) != key) continue;
     if (!text.empty()) text += "\n";
     text += field_entry(*field, path);
@@ -215,15 +165,14 @@ std::string by_last_key(std::string_view key) {
 
 std::string manual(std::string_view topic) {
   if (topic.empty()) return message_entry(*spec::Scenario::descriptor(), "scenario");
-  const std::vector<std::string> keys = keys_in(topic);
-  if (const FieldDescriptor* field = walk(keys)) {
+  if (const FieldDescriptor* field = field_at(topic)) {
     return field_entry(*field, std::string(topic));
   }
   const auto& file = *spec::Scenario::descriptor()->file();
   const Descriptor* message =
       file.pool()->FindMessageTypeByName(file.package() + "." + std::string(topic));
   if (message != nullptr) return message_entry(*message, std::string(topic));
-  return keys.size() == 1 ? by_last_key(keys[0]) : "";
+  return topic.find('.') == std::string_view::npos ? by_last_key(topic) : "";
 }
 
 }  // namespace isochrone::scenarios

@@ -6,10 +6,14 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "base/hash.h"
 #include "base/read_file.h"
 #include "scenarios/checks.h"
+#include "scenarios/field_path.h"
 #include "scenarios/normalise.h"
+#include "scenarios/setting_faults.h"
 #include "scenarios/settings.h"
 #include "scenarios/spec_reader.h"
 #include "scenarios/yaml_tree.h"
@@ -33,6 +37,23 @@ std::vector<Diagnostic> pick(const Diagnostics& faults, Severity severity) {
 
 void throw_if_errors(const Diagnostics& faults) {
   if (faults.has_errors()) throw InputError(pick(faults, Severity::kError));
+}
+
+/// One byte more than is allowed: parse_yaml says what is too large.
+std::string read_text(const std::string& path) {
+  return read_start(path, kMaxYamlBytes + 1);
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+std::vector<Diagnostic> of_settings(const Diagnostics& faults) {
+  std::vector<Diagnostic> found = pick(faults, Severity::kError);
+  std::erase_if(found, [](const Diagnostic& fault) {
+    return !fault.position.file.starts_with(kSettingPrefix);
+  });
+  return found;
 }
 
 void check_all(const CheckContext& context) {
@@ -87,10 +108,34 @@ Scenario parse_scenario(std::string_view yaml, const std::string& name,
 
 Scenario read_scenario(const std::string& path, const datasets::Catalog& catalog,
                        std::span<const Setting> settings) {
-  // One byte more than is allowed: parse_yaml says what is too large.
-  const std::string text = read_start(path, kMaxYamlBytes + 1);
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return parse_scenario(text, path, folder, catalog, settings);
+  return parse_scenario(read_text(path), path, folder_of(path), catalog, settings);
+}
+
+SettingFaults setting_faults(const std::string& path, const datasets::Catalog& catalog,
+                             std::span<const Setting> settings) {
+  Diagnostics faults;
+  auto tree = parse_yaml(read_text(path), path, faults);
+  throw_if_errors(faults);
+  SettingFaults found;
+  std::vector<Setting> applied;
+  for (const Setting& setting : settings) {
+    if (field_at(setting.path) != nullptr) {
+      applied.push_back(setting);
+      continue;
+    }
+    found.paths.push_back({Severity::kError, setting_position(setting),
+                           fmt::format("no field is called \"{}\"", setting.path),
+                           did_you_mean_field(setting.path)});
+  }
+  apply_settings(*tree, applied, faults);
+  for (Diagnostic& fault : of_settings(faults)) found.paths.push_back(std::move(fault));
+  spec::Scenario spec;
+  SourceMap source;
+  Diagnostics of_values;
+  const Vocabulary vocabulary(catalog, folder_of(path));
+  SpecReader(vocabulary, source, of_values).read(*tree, spec);
+  found.values = of_settings(of_values);
+  return found;
 }
 
 }  // namespace isochrone::scenarios

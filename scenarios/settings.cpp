@@ -72,7 +72,7 @@ std::vector<std::string> names_in(const YamlNode& list) {
 class SettingWalk {
  public:
   SettingWalk(const Setting& setting, Diagnostics& faults)
-      : at_{"--set " + setting.path, 0, 0}, faults_(faults) {}
+      : at_(setting_position(setting)), faults_(faults) {}
 
   void apply(YamlNode& root, const Setting& setting) {
     const std::vector<Step> steps = steps_of(setting.path);
@@ -149,6 +149,10 @@ class SettingWalk {
 };
 
 }  // namespace
+
+SourcePosition setting_position(const Setting& setting) {
+  return {std::string(kSettingPrefix) + setting.path, 0, 0};
+}
 
 void apply_settings(YamlNode& root, std::span<const Setting> settings,
                     Diagnostics& faults) {

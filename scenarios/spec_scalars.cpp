@@ -24,6 +24,12 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
   return static_cast<std::int64_t>(*number);
 }
 
+bool is_digits(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool has_control_characters(std::string_view text) {
   return std::ranges::any_of(text, [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F;
@@ -86,12 +92,13 @@ std::optional<SpecReader::Scalar> SpecReader::read_whole(
   if (!range.has_min()) range.set_min(0);
   const bool narrow = field.cpp_type() == Field::CPPTYPE_INT32;
   if (!range.has_max()) range.set_max(narrow ? 2147483647.0 : kExactIntegers);
-  if (!whole) {
+  // A whole number that no integer holds is out of range, and no other mistake.
+  if (!whole && (value.node.quoted || !is_digits(value.node.text))) {
     fault(value.node.position, fmt::format("{} is {}, expected a whole number",
                                            value.path, describe(value.node)));
     return std::nullopt;
   }
-  if (!in_range(range, static_cast<double>(*whole))) {
+  if (!whole || !in_range(range, static_cast<double>(*whole))) {
     fault(value.node.position, fmt::format("{} is {}, expected {}", value.path,
                                            value.node.text, range_text(range)));
     return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "catalog_fixture.h"
 #include "scenarios/comments.h"
+#include "scenarios/field_path.h"
 #include "scenarios/json.h"
 #include "scenarios/vocabulary.h"
 
@@ -175,6 +176,15 @@ TEST_SUITE("scenarios/manual") {
 }
 
 TEST_SUITE("scenarios/json_schema") {
+  TEST_CASE("a path that leads nowhere finds the field that was meant") {
+    CHECK(nearest_field("limits.max_site") == "limits.max_sites");
+    CHECK(nearest_field("max_sites") == "limits.max_sites");
+    CHECK(nearest_field("demand[my.users].user") == "demand[my.users].users");
+    CHECK(nearest_field("workloads.slo.ttft_p95") == "workloads[0].slo.ttft_p95_ms");
+    CHECK_FALSE(nearest_field("").has_value());
+    CHECK_FALSE(nearest_field("quite.something.else.altogether").has_value());
+  }
+
   TEST_CASE("the schema has the rules of the format") {
     const std::string schema = json_schema();
     // One of each: a range, a required field, a choice, the forms, a comment.
