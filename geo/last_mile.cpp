@@ -14,13 +14,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "geo/jitter.h"
+
 namespace isochrone::geo {
 namespace {
-
-constexpr double kJitterMeanMs = 0.6;
-// The exponential has no largest value; the law used here stops at this quantile (12
-// ms).
-constexpr double kJitterTop = 1 - 1e-9;
 
 struct Knot {
   double quantile = 0;
@@ -110,13 +107,9 @@ double AccessLaw::quantile_ms(double u) const {
 }
 
 AtomicLaw AccessLaw::atoms_with_jitter() const {
-  AtomicLaw jitter = rounded_up(jitter_quantile_ms);
-  if (none()) return jitter;
-  return convolved(rounded_up([this](double u) { return quantile_ms(u); }), jitter);
-}
-
-double jitter_quantile_ms(double u) {
-  return -kJitterMeanMs * std::log1p(-std::clamp(u, 0.0, kJitterTop));
+  if (none()) return rounded_up(backbone_jitter_quantile_ms);
+  return convolved(rounded_up([this](double u) { return quantile_ms(u); }),
+                   rounded_up(jitter_quantile_ms));
 }
 
 }  // namespace isochrone::geo

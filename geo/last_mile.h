@@ -31,8 +31,8 @@ struct AccessLaw {
   AtomicLaw atoms_with_jitter() const;
 };
 
-/// Jitter of a path above its floor: exponential with mean 0.6 ms (public measurements:
-/// median standard deviation 0.6 ms).
+/// Time of a round trip above the floor of its path, on a path drawn at random; see
+/// geo/jitter.h, also for users without a last mile.
 double jitter_quantile_ms(double u);
 
 }  // namespace isochrone::geo

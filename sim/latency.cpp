@@ -2,12 +2,16 @@
 
 #include <cmath>
 
+#include "geo/jitter.h"
+
 namespace isochrone::sim {
 
 LatencySplit latency_of(const Stream& stream, const Pool& pool, const Outcome& outcome,
                         Rng& rng) {
   const double access_ms = stream.access.quantile_ms(rng.uniform());
-  const double jitter_ms = geo::jitter_quantile_ms(rng.uniform());
+  const double jitter_ms = stream.access.none()
+                               ? geo::backbone_jitter_quantile_ms(rng.uniform())
+                               : geo::jitter_quantile_ms(rng.uniform());
   LatencySplit split;
   split.last_mile = Nanos{std::llround((access_ms + jitter_ms) * 1e6)};
   split.wan = stream.rtt;

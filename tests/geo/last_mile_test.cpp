@@ -13,13 +13,24 @@ AccessLaw example() {
   return {.p50_ms = 10, .p75_ms = 20, .p90_ms = 35, .p95_ms = 60, .p99_ms = 150};
 }
 
-/// P(access + jitter <= t) by brute force over 20,000 quantiles of the access time.
+/// P(jitter <= t), by halving.
+double jitter_within(double t_ms) {
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (jitter_quantile_ms(middle) <= t_ms ? low : high) = middle;
+  }
+  return low;
+}
+
+/// P(access + jitter <= t) by brute force over 4,000 quantiles of the access time.
 double probability_within(const AccessLaw& access, double t_ms) {
-  constexpr int kSteps = 20000;
+  constexpr int kSteps = 4000;
   double sum = 0;
   for (int i = 0; i < kSteps; ++i) {
     const double left = t_ms - access.quantile_ms((i + 0.5) / kSteps);
-    if (left > 0) sum += 1 - std::exp(-left / 0.6);
+    if (left > 0) sum += jitter_within(left);
   }
   return sum / kSteps;
 }
@@ -81,13 +92,6 @@ TEST_SUITE("geo/last_mile") {
     CHECK(fixed.quantile_ms(0.01) == 3);
     CHECK(fixed.quantile_ms(0.999) == 3);
     CHECK(AccessLaw{}.quantile_ms(0.5) == 0);
-  }
-
-  // The exponential's median is 0.6 * ln 2.
-  TEST_CASE("jitter has the quantiles of an exponential of mean 0.6 ms") {
-    CHECK(jitter_quantile_ms(0.5) == doctest::Approx(0.6 * std::log(2.0)));
-    CHECK(jitter_quantile_ms(0) == 0);
-    CHECK(std::isfinite(jitter_quantile_ms(1)));
   }
 
   TEST_CASE("the atoms rise and their masses sum to one") {
