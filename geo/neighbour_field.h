@@ -13,7 +13,7 @@ namespace isochrone::geo {
 class NeighbourField {
  public:
   /// The correction never leaves exp(-kLargest) .. exp(kLargest).
-  static constexpr double kLargest = 0.3;
+  static constexpr double kLargest = 0.2;
 
   NeighbourField(std::span<const NeighbourWeight> weights, const std::vector<Hub>& hubs,
                  double reach_km);

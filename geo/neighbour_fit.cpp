@@ -10,11 +10,11 @@
 namespace isochrone::geo {
 namespace {
 
-constexpr double kVariance = 0.1;
+constexpr double kVariance = 0.03;
 constexpr double kNoise = 0.1;
 constexpr double kShortNoise = 0.3;
 constexpr double kShortKm = 1500;
-constexpr double kOutlier = 0.5;
+constexpr double kOutlier = 0.25;
 
 double kernel(const NeighbourObservation& a, Coordinates from, Coordinates to,
               double reach_km) {

@@ -17,10 +17,10 @@ struct NeighbourObservation {
 
 /// Weights of NeighbourField, one per observation. Kriging (Krige 1951; Rasmussen and
 /// Williams 2006, chapter 2): the log ratio is a Gaussian field over pairs of places
-/// with variance 0.1 and covariance exp(-(distance of the one ends + distance of the
+/// with variance 0.03 and covariance exp(-(distance of the one ends + distance of the
 /// others) / reach), in either order of the ends, plus noise of standard deviation 0.1,
-/// and 0.3 more on short paths (falling by e every 1500 km). Log ratios beyond 0.5
-/// count as 0.5. O(n^3).
+/// and 0.3 more on short paths (falling by e every 1500 km). Log ratios beyond
+/// 0.25 count as 0.25. O(n^3).
 std::vector<double> fit_neighbours(std::span<const NeighbourObservation> observations,
                                    double reach_km);
 

@@ -189,6 +189,29 @@ TEST_SUITE("datasets/faults") {
     CHECK(km(after) == doctest::Approx(6400));
   }
 
+  // A town that does not exist, 76 km north of Amsterdam.
+  TEST_CASE("adding a city is a row for its users and one for its hub and link each") {
+    Copy copy;
+    copy.append(
+        "metros.csv",
+        "nl-newtown,Newtown,NL,53.05,4.70,100000,Europe/Amsterdam,2026,estimated,"
+        "none\n");
+    copy.append("hubs.csv", "Newtown,NL,53.05,4.70,2026,estimated,none\n");
+    copy.append("terrestrial_links.csv",
+                "Newtown,Amsterdam,120,,in_service,,,2026,estimated,none\n");
+    const Catalog catalog = Catalog::load(copy.folder());
+    const geo::NetworkModel model(catalog.network);
+    const Metro& town = catalog.metros.items().back();
+    const geo::Endpoint at{town.name, town.country, town.at};
+    const geo::Endpoint london{"London", code("GB"), {51.5074, -0.1278}};
+    const geo::Route route = model.route(geo::Regime::kBackbone, at, london);
+
+    CHECK(town.id == "nl-newtown");
+    REQUIRE(!route.hops.empty());
+    CHECK(route.hops.front().from == "Newtown");
+    CHECK(route.total.basis == geo::RttBasis::kModelled);
+  }
+
   TEST_CASE("a key that stands twice is reported with the line of the first") {
     Copy copy;
     copy.append("sites.csv",

@@ -17,17 +17,17 @@ const std::vector<Hub> kHubs{{"West", code("WW"), {0, 0}},
 
 TEST_SUITE("geo/neighbours") {
   // One observation far from every other: covariance v (1 + exp(-2 d / reach)) with v =
-  // 0.1, d = 5003.78 and reach 1000 km is 0.1000045; noise (0.1 + 0.3
-  // exp(-5000/1500))^2 = 0.012267. A log ratio of 0.2 shrinks to 0.2 * 0.1000045 /
-  // 0.1122715 = 0.178147.
+  // 0.03, d = 5003.78 and reach 1000 km is 0.0300014; noise (0.1 + 0.3
+  // exp(-5000/1500))^2 = 0.0122550. A log ratio of 0.2 shrinks to 0.2 * 0.0300014 /
+  // 0.0422564 = 0.141997.
   TEST_CASE("one measured pair is believed by its signal to noise") {
     const std::vector<NeighbourObservation> one{{kHubs[0].at, kHubs[1].at, 0.2, 5000}};
 
     const auto weights = fit_neighbours(one, 1000);
     CHECK(neighbour_log_ratio(one, weights, 1000, kHubs[0].at, kHubs[1].at) ==
-          doctest::Approx(0.178147).epsilon(1e-4));
+          doctest::Approx(0.141997).epsilon(1e-4));
     CHECK(neighbour_log_ratio(one, weights, 1000, kHubs[1].at, kHubs[0].at) ==
-          doctest::Approx(0.178147).epsilon(1e-4));
+          doctest::Approx(0.141997).epsilon(1e-4));
   }
 
   // Weight 0.1 at West-East, asked 1000 km (8.99322 degrees) off at either end: kernel

@@ -127,6 +127,35 @@ TEST_SUITE("geo/real_tables") {
           8 + rtt_ms(intact, Regime::kBackbone, "London", "Mumbai"));
   }
 
+  // Links that lack and coordinates that are wrong show here first. The longest detour
+  // that is true is that of the landing stations of Bangladesh, 197 km apart, whose
+  // cables meet in Dhaka after 692 km.
+  TEST_CASE("neighbours of one country are joined without a long detour") {
+    NetworkTables network = without_measurements();
+    for (Link& link : network.links) link.policy_weight = 1;
+    network.backbone.stretch = 1;
+    network.backbone.constant_ms = network.backbone.near_ms = 0;
+    network.backbone.domestic_ms.reset();
+    network.backbone.cap_until_km = 0;
+    network.neighbours.clear();
+    const NetworkModel model(network);
+    const std::vector<Endpoint> ends = some_hubs(1);
+    const RttMatrix light = model.rtts(Regime::kBackbone, ends, ends);
+
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      double nearest_km = 200;
+      double path_km = 0;
+      for (std::size_t j = 0; j < ends.size(); ++j) {
+        const double km = great_circle_km(ends[i].at, ends[j].at);
+        if (i == j || km >= nearest_km || ends[i].country != ends[j].country) continue;
+        nearest_km = km;
+        path_km = to_ms(light.at(i, j).rtt) * 204.19 / 2;
+      }
+      CAPTURE(ends[i].name);
+      CHECK(path_km <= 3 * nearest_km + 110);
+    }
+  }
+
   TEST_CASE("modelled rtts are symmetric and never beat light in fibre") {
     const NetworkModel model(without_measurements());
     const std::vector<Endpoint> ends = some_hubs(5);
