@@ -77,7 +77,8 @@ plan::Plan parse_text(const std::string& text, const std::string& name) {
   parser.RecordErrorsTo(&error);
   plan::Plan plan;
   if (!parser.ParseFromString(text, &plan)) {
-    refuse(name, error.text, "", error.at_line, error.at_column);
+    refuse(name, "this is no plan in text format: " + error.text, "", error.at_line,
+           error.at_column);
   }
   return plan;
 }
@@ -85,7 +86,12 @@ plan::Plan parse_text(const std::string& text, const std::string& name) {
 plan::Plan parse_json(const std::string& text, const std::string& name) {
   plan::Plan plan;
   const pb::util::Status status = pb::util::JsonStringToMessage(text, &plan);
-  if (!status.ok()) refuse(name, std::string(status.message()), "");
+  if (!status.ok()) {
+    // Its further lines draw a part of the text and a caret.
+    const std::string message(status.message());
+    refuse(name, "this is no plan in JSON: " + message.substr(0, message.find('\n')),
+           "");
+  }
   return plan;
 }
 
@@ -136,6 +142,10 @@ plan::Plan read_plan(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   const std::string bytes = read_file(path, kMostBytes);
   const bool text = path.ends_with(".textproto");
+  if (bytes.find_first_not_of(" \t\r\n") == std::string::npos) {
+    refuse(path, "the file is empty; a plan was expected",
+           "was its writing interrupted?");
+  }
   if (!text && !path.ends_with(".json")) return parse_plan(bytes, path);
   plan::Plan plan = text ? parse_text(bytes, path) : parse_json(bytes, path);
   check_format(plan, path);

@@ -34,6 +34,11 @@ expect 0 plan "$examples/eu-bank-fraud.yaml" -o "$work/eu2.pb" --threads 2
 cmp "$work/eu1.pb" "$work/eu2.pb" || fail "one and two threads plan differently"
 bill "$work/eu1.pb" 23000 81000
 expect 0 verify "$examples/eu-bank-fraud.yaml" "$work/eu1.pb"
+# Of another question a plan is said to be so, and not fault by fault.
+expect 7 verify "$examples/eu-bank-fraud.yaml" "$work/eu1.pb" --set headroom=2
+head -n 1 "$work/out" | grep -q 'is a plan of another scenario' || fail "no word of the other scenario"
+(($(grep -c : "$work/out") <= 15)) || fail "every fault of a stranger is listed"
+grep -q ' more; isochrone verify --all' "$work/out" || fail "the rest is not counted"
 expect 0 show "$work/eu1.pb"
 expect 0 show --detail "$work/eu1.pb"
 expect 0 explain --region DE "$work/eu1.pb"

@@ -42,7 +42,8 @@ Filter filter_of(const datasets::Catalog& catalog, const CatalogOptions& options
   if (!options.country.empty()) {
     filter.country = geo::CountryCode::parse(options.country);
     if (!filter.country || !catalog.country(*filter.country)) {
-      usage_error(fmt::format("\"{}\" is no country code", options.country));
+      usage_error(fmt::format("\"{}\" is no country code", options.country),
+                  country_hint(options.country, catalog));
     }
   }
   return filter;

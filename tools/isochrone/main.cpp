@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <exception>
-#include <iostream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,6 +14,9 @@
 
 namespace isochrone::tools {
 namespace {
+
+/// 2^53: what the format allows, so that JSON holds it exactly.
+constexpr std::uint64_t kLargestSeed = 9007199254740992;
 
 /// CLI11 suggests nothing for a misspelt word; do it here, before it parses.
 bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
@@ -30,17 +34,30 @@ bool known_command(const CLI::App& app, const std::vector<std::string>& words) {
   return false;
 }
 
+/// What an option that scenarios have no field for would be: read and forgotten.
+bool reads_scenario(const CLI::App& command) {
+  static const std::set<std::string> names = {"validate", "plan",    "simulate",
+                                              "verify",   "explain", "sweep"};
+  return names.contains(command.get_name());
+}
+
 void add_common_options(CLI::App& command, Session& session) {
   command.add_flag("-q,--quiet", session.quiet, "No progress, no warnings on stderr");
   command
       .add_option("--threads", session.threads,
                   "Threads; 0 = all. Never changes a result")
       ->check(CLI::Range(0, 1024));
+  if (reads_scenario(command) || command.get_name() == "replay") {
+    command
+        .add_option("--seed", session.seed,
+                    "Root of the random streams, instead of the scenario's")
+        ->check(whole_within(0, kLargestSeed));
+  }
+  if (!reads_scenario(command)) return;
   command
       .add_option("--set", session.settings,
                   "path=value: overrides a scenario field (repeatable)")
       ->allow_extra_args(false);
-  command.add_option("--seed", session.seed, "Overrides the scenario's seed");
 }
 
 int run(int argc, char** argv) {
@@ -50,6 +67,10 @@ int run(int argc, char** argv) {
       "minimum cost, with a proven bound");
   app.set_version_flag("--version", std::string("isochrone ") + ISOCHRONE_VERSION);
   app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 1 internal or I/O, 2 wrong usage or input, 3 proven\n"
+      "infeasible, 4 an objective missed or not shown, 5 a sweep with failed points,\n"
+      "6 undecided, 7 verification failed, 130 interrupted.");
   for (const auto add : {add_validate, add_plan, add_simulate, add_verify, add_explain,
                          add_sweep, add_replay, add_calibrate, add_show, add_diff,
                          add_export, add_rtt, add_catalog, add_init, add_help}) {
@@ -65,7 +86,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& fault) {
     // Help and version end well; everything else is wrong usage.
-    return app.exit(fault, std::cout, std::cerr) == 0 ? kDone : kBadInput;
+    std::ostringstream asked;
+    std::ostringstream complaint;
+    const bool done = app.exit(fault, asked, complaint) == 0;
+    if (!asked.str().empty()) print(asked.str());
+    if (!complaint.str().empty()) complain(complaint.str());
+    return done ? kDone : kBadInput;
   }
   return session.exit;
 }

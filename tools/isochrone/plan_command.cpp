@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -70,7 +71,7 @@ bool all_met(const plan::Plan& plan) {
          });
 }
 
-std::string verification_text(const verify::Verification& checked) {
+std::string verification_text(const verify::Verification& checked, std::size_t shown) {
   std::string text;
   if (checked.faults.empty()) {
     text = fmt::format("\nverified: {}\n", fmt::join(checked.checked, ", "));
@@ -78,9 +79,15 @@ std::string verification_text(const verify::Verification& checked) {
       text += "  rests on " + line + "\n";
     return text;
   }
-  text = fmt::format("\nVERIFICATION FAILED, {} faults:\n", checked.faults.size());
-  for (const verify::Fault& fault : checked.faults) {
+  const std::size_t faults = checked.faults.size();
+  text = fmt::format("\nVERIFICATION FAILED, {} fault{}:\n", faults,
+                     faults == 1 ? "" : "s");
+  for (const verify::Fault& fault : checked.faults | std::views::take(shown)) {
     text += fmt::format("  {}: {}\n", fault.where, fault.message);
+  }
+  if (faults > shown) {
+    text += fmt::format("  and {} more; isochrone verify --all lists them\n",
+                        faults - shown);
   }
   return text;
 }

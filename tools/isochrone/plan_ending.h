@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "place/plan.pb.h"
@@ -14,7 +15,10 @@ int exit_code(const place::Planned& planned, const verify::Verification& checked
 /// Every cell of the day and of every drill is shown to be met.
 bool all_met(const plan::Plan& plan);
 
-/// What was checked, or every fault, one per line.
-std::string verification_text(const verify::Verification& checked);
+inline constexpr std::size_t kFaultsShown = 10;
+
+/// What was checked, or the first faults, one per line, and how many more there are.
+std::string verification_text(const verify::Verification& checked,
+                              std::size_t shown = kFaultsShown);
 
 }  // namespace isochrone::tools

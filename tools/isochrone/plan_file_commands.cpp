@@ -23,14 +23,33 @@ struct FileOptions {
   std::string format = "json";
   std::string table = "pools";
   bool detail = false;
+  bool all = false;
 };
+
+/// What a plan is of where that is not the scenario, said before any fault: of another
+/// question hardly anything can hold. "" where it is.
+std::string stranger_text(const plan::Plan& plan, const scenarios::Scenario& scenario,
+                          const FileOptions& options) {
+  const std::string& theirs = plan.provenance().scenario_hash();
+  if (theirs == scenario.hash && plan.scenario() == scenario.spec.name()) return "";
+  constexpr std::size_t kShown = 12;
+  return fmt::format(
+      "{} is a plan of another scenario:\n"
+      "  the plan      \"{}\", SHA-256 {}...\n"
+      "  the scenario  \"{}\", SHA-256 {}...\n"
+      "If the file was changed since, plan it anew.\n",
+      options.plan, plan.scenario(), theirs.substr(0, kShown), scenario.spec.name(),
+      scenario.hash.substr(0, kShown));
+}
 
 void run_verify(const FileOptions& options, Session& session) {
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   const plan::Plan plan = place::read_plan(options.plan);
   const verify::Verification checked =
       verify::verify(plan, scenario, session.catalog());
-  print(verification_text(checked));
+  const std::string all =
+      verification_text(checked, options.all ? checked.faults.size() : kFaultsShown);
+  print(stranger_text(plan, scenario, options) + all);
   session.exit = checked.faults.empty() ? kDone : kVerificationFailed;
 }
 
@@ -81,6 +100,8 @@ void add_verify(CLI::App& app, Session& session) {
       app.add_subcommand("verify", "Check every constraint and every dollar of a plan");
   command->add_option("scenario", options->scenario, "Scenario file")->required();
   command->add_option("plan", options->plan, "Plan file")->required();
+  command->add_flag("--all", options->all,
+                    fmt::format("List every fault, not the first {}", kFaultsShown));
   command->callback([options, &session] { run_verify(*options, session); });
 }
 

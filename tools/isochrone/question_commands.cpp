@@ -10,7 +10,10 @@
 #include "place/plan_file/explain.h"
 #include "place/plan_file/plan_file.h"
 #include "place/planner/question.h"
+#include "scenarios/field_path.h"
 #include "scenarios/residency.h"
+#include "scenarios/schema.h"
+#include "scenarios/vocabulary.h"
 #include "tools/isochrone/session.h"
 #include "tools/isochrone/template.h"
 
@@ -72,18 +75,52 @@ scenarios::Scenario law_only(const datasets::Catalog& catalog, geo::CountryCode 
       "(law only)", ".", catalog);
 }
 
+std::vector<std::string> words_at(std::string_view path) {
+  return scenarios::words_of(scenarios::format_of(*scenarios::field_at(path)));
+}
+
+void check_word(const std::string& option, const std::string& word,
+                const std::vector<std::string>& known) {
+  if (std::ranges::count(known, word) > 0) return;
+  usage_error(
+      fmt::format("{}: \"{}\" is not {}", option, word, scenarios::choice_text(known)),
+      did_you_mean(word, known));
+}
+
+/// Whose data. Two words in the wrong order are told so, not each as unknown.
+geo::CountryCode check_explain(const ExplainOptions& options,
+                               const datasets::Catalog& catalog) {
+  const std::string& country = options.residency.at(0);
+  const std::string& data = options.residency.at(1);
+  const auto known = [&](const std::string& word) {
+    const auto code = geo::CountryCode::parse(word);
+    return code && catalog.country(*code);
+  };
+  const std::vector<std::string> classes = words_at("workloads.data");
+  if (known(data) && std::ranges::count(classes, country) > 0) {
+    usage_error("--residency takes the country first, then the class of the data",
+                fmt::format("did you mean --residency {} {}?", data, country));
+  }
+  if (!known(country)) {
+    usage_error(fmt::format("--residency: \"{}\" is no country code", country),
+                country_hint(country, catalog));
+  }
+  check_word("--residency", data, classes);
+  for (const std::string& mechanism : options.mechanisms) {
+    check_word("--mechanisms", mechanism, words_at("residency.law.mechanisms"));
+  }
+  if (!scenarios::is_date(options.from_day)) {
+    usage_error(fmt::format("--on: \"{}\" is no day; expected one as 2026-12-01",
+                            options.from_day));
+  }
+  return *geo::CountryCode::parse(country);
+}
+
 void run_explain(const ExplainOptions& options, Session& session) {
   const datasets::Catalog& catalog = session.catalog();
-  const auto from = geo::CountryCode::parse(options.residency.at(0));
-  if (!from || !catalog.country(*from)) {
-    std::vector<std::string> codes;
-    for (const auto code : catalog.country_codes()) codes.push_back(code.text());
-    usage_error(
-        fmt::format("--residency: \"{}\" is no country code", options.residency.at(0)),
-        did_you_mean(options.residency.at(0), codes));
-  }
+  const geo::CountryCode from = check_explain(options, catalog);
   const scenarios::Scenario scenario = options.scenario.empty()
-                                           ? law_only(catalog, *from, options)
+                                           ? law_only(catalog, from, options)
                                            : session.scenario(options.scenario);
   const scenarios::ResidencyRules rules(scenario, catalog);
   std::set<geo::CountryCode> hosts;
@@ -94,10 +131,10 @@ void run_explain(const ExplainOptions& options, Session& session) {
     if (std::ranges::count(data, options.residency.at(1)) == 0) continue;
     text +=
         fmt::format("{}, data {}, users in {}:\n", scenario.spec.workloads(w).name(),
-                    options.residency.at(1), from->text());
+                    options.residency.at(1), from.text());
     std::map<std::string, std::vector<std::string>> summary;
     for (const geo::CountryCode to : hosts) {
-      const auto verdict = rules.verdict(*from, static_cast<std::size_t>(w), to);
+      const auto verdict = rules.verdict(from, static_cast<std::size_t>(w), to);
       const std::string word = verdict.allowed   ? "allowed"
                                : verdict.unknown ? "unknown"
                                                  : "forbidden";
@@ -160,7 +197,9 @@ void add_explain(CLI::App& app, Session& session) {
   auto* residency = command
                         ->add_option("--residency", options->residency,
                                      "Country of the users and class of the data")
-                        ->expected(2);
+                        // CLI11 gives an option every word that follows, the
+                        // scenario's name too.
+                        ->expected(2, 3);
   auto* site = command->add_option("--site", options->site,
                                    "Pools, bill, users and loss of an open site");
   auto* region = command->add_option("--region", options->region,
@@ -181,6 +220,10 @@ void add_explain(CLI::App& app, Session& session) {
       return explain_plan(*options);
     if (options->residency.empty()) {
       throw CLI::RequiredError("one of --residency, --site and --region");
+    }
+    if (options->residency.size() == 3) {
+      if (!options->scenario.empty()) usage_error("--residency takes two words");
+      options->scenario = options->residency.back();
     }
     run_explain(*options, session);
   });
@@ -206,17 +249,42 @@ void add_init(CLI::App& app, Session&) {
   });
 }
 
+namespace {
+
+/// Commands and fields share a name or two: then both are told.
+std::string help_on(const CLI::App& app, const std::string& topic) {
+  std::string text;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+    if (topic == command->get_name()) text = command->help("isochrone");
+  }
+  const std::string manual = scenarios::manual(topic);
+  if (!text.empty() && !manual.empty()) text += "\nIn a scenario, ";
+  text += manual;
+  if (!text.empty()) return text;
+  const std::string command = did_you_mean(topic, names);
+  usage_error(fmt::format("no command and no scenario field is called \"{}\"", topic),
+              command.empty() ? scenarios::did_you_mean_field(topic) : command);
+}
+
+}  // namespace
+
 void add_help(CLI::App& app, Session&) {
   auto topic = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "help", "The manual of a scenario field, e.g. `help sites.build.pue`");
-  command->add_option("topic", *topic, "Field path; unset: the top level");
-  command->callback([topic] {
-    const std::string text = scenarios::manual(*topic);
-    if (text.empty()) {
-      usage_error(fmt::format("no scenario field is called \"{}\"", *topic));
-    }
-    print(text);
+      "help",
+      "The manual of a command or of a scenario field, e.g. `help sites.build.pue`");
+  command->add_option("topic", *topic,
+                      "Command or field path; unset: the commands, then the fields");
+  command->callback([topic, &app] {
+    // app.help() would be that of the command that runs, this one.
+    const auto commands = [&app] {
+      return app.get_formatter()->make_help(&app, "isochrone",
+                                            CLI::AppFormatMode::Normal);
+    };
+    print(topic->empty() ? commands() + "\nA file of one " + scenarios::manual("")
+                         : help_on(app, *topic));
   });
 }
 

@@ -6,6 +6,7 @@
 #include "datasets/pings.h"
 #include "geo/network.h"
 #include "tools/isochrone/rtt_cuts.h"
+#include "tools/isochrone/rtt_endpoint.h"
 #include "tools/isochrone/rtt_evaluation.h"
 #include "tools/isochrone/session.h"
 
@@ -39,6 +40,10 @@ auto naming_unknown_cuts(F question) {
 }
 
 void run_cuts(const RttOptions& options, Session& session) {
+  if (options.format != "table") {
+    usage_error("--format json and csv are for two places or --evaluate",
+                "what a cut does to all is told as a table");
+  }
   print(naming_unknown_cuts([&] {
     return cut_effects(session.catalog(), regime_of(options), options.cuts,
                        options.worst);
@@ -58,31 +63,15 @@ void run_evaluation(const RttOptions& options, Session& session) {
                                   : evaluation_table(evaluation, options.worst));
 }
 
-/// A site (`aws/us-east-1`), a metro or a location by id, or a city by name.
-geo::Endpoint find_endpoint(const datasets::Catalog& catalog, const std::string& word) {
-  if (const auto site = catalog.site(word)) {
-    const datasets::Site& s = catalog.sites[*site];
-    return {s.id, s.country, s.at};
+/// The end that a word means; where others have its name, says which was taken.
+geo::Endpoint end_of(const std::string& word, Session& session) {
+  const NamedEndpoint found = find_endpoint(session.catalog(), word);
+  if (!found.others.empty()) {
+    session.log(fmt::format("warning: \"{}\" is taken for {}, {}; there is also {}",
+                            word, found.endpoint.name, found.endpoint.country.text(),
+                            fmt::join(found.others, ", ")));
   }
-  std::vector<std::string> known;
-  const datasets::Metro* largest = nullptr;
-  for (const datasets::Metro& metro : catalog.metros) {
-    if (metro.id == word) return {metro.name, metro.country, metro.at};
-    if (metro.name == word &&
-        (largest == nullptr || metro.weight_population > largest->weight_population)) {
-      largest = &metro;
-    }
-    known.push_back(metro.name);
-  }
-  if (largest != nullptr) return {largest->name, largest->country, largest->at};
-  for (const datasets::Location& location : catalog.locations) {
-    if (location.id == word || location.city == word) {
-      return {location.city, location.country, location.at};
-    }
-  }
-  for (const datasets::Site& site : catalog.sites) known.push_back(site.id);
-  usage_error(fmt::format("no site, metro or city is called \"{}\"", word),
-              did_you_mean(word, known));
+  return found.endpoint;
 }
 
 void run_rtt(const RttOptions& options, Session& session) {
@@ -92,8 +81,8 @@ void run_rtt(const RttOptions& options, Session& session) {
     usage_error("rtt needs two places, or --cut NAME, or --evaluate FILE");
   }
   const datasets::Catalog& catalog = session.catalog();
-  const geo::Endpoint from = find_endpoint(catalog, options.from);
-  const geo::Endpoint to = find_endpoint(catalog, options.to);
+  const geo::Endpoint from = end_of(options.from, session);
+  const geo::Endpoint to = end_of(options.to, session);
   const geo::Regime regime = regime_of(options);
   const auto route_with = [&](const std::vector<std::string>& cuts) {
     return naming_unknown_cuts([&] {
@@ -101,6 +90,10 @@ void run_rtt(const RttOptions& options, Session& session) {
     });
   };
   const geo::Route route = route_with(options.cuts);
+  if (options.format == "json") {
+    return print(route_json(route, from, to, options.regime));
+  }
+  if (options.format == "csv") return print(route_csv(route));
   print(geo::to_text(route));
   if (!options.cuts.empty()) {
     const Micros before = route_with({}).total.rtt;
@@ -119,8 +112,9 @@ void add_rtt(CLI::App& app, Session& session) {
   auto options = std::make_shared<RttOptions>();
   CLI::App* command =
       app.add_subcommand("rtt", "Where the milliseconds between two places go");
-  command->add_option("from", options->from, "Site id, metro id or city");
-  command->add_option("to", options->to, "Site id, metro id or city");
+  command->add_option("from", options->from,
+                      "Site id, metro id, city, or \"City, CC\"");
+  command->add_option("to", options->to, "Site id, metro id, city, or \"City, CC\"");
   command
       ->add_option("--cut", options->cuts,
                    "chokepoint/NAME, cable/NAME, link/A-B or country/CC; without two "
@@ -148,7 +142,9 @@ void add_rtt(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--worst", options->worst, "How many of the worst pairs to list")
       ->capture_default_str();
-  command->add_option("--format", options->format, "table, json, or csv of all pairs")
+  command
+      ->add_option("--format", options->format,
+                   "table, json, or csv of all hops or pairs")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
   command->callback([options, &session] { run_rtt(*options, session); });

@@ -1,6 +1,7 @@
 #include "tools/isochrone/session.h"
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "scenarios/vocabulary.h"
 
 namespace isochrone::tools {
 namespace {
@@ -29,7 +33,8 @@ void catch_interrupts() {
   std::signal(SIGTERM, on_interrupt);
 }
 
-void print(std::string_view text) {
+void print(std::string_view words) {
+  const std::string text = printable(words);
   const bool newline = text.empty() || text.back() != '\n';
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
       (newline && std::fputc('\n', stdout) == EOF) || std::fflush(stdout) != 0) {
@@ -42,7 +47,7 @@ const datasets::Catalog& Session::catalog() {
   return *catalog_;
 }
 
-scenarios::Scenario Session::scenario(const std::string& path) {
+std::vector<scenarios::Setting> Session::overrides() const {
   std::vector<scenarios::Setting> overrides;
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
@@ -54,7 +59,11 @@ scenarios::Scenario Session::scenario(const std::string& path) {
     overrides.push_back({setting.substr(0, equals), setting.substr(equals + 1)});
   }
   if (seed) overrides.push_back({"seed", std::to_string(*seed)});
-  scenarios::Scenario scenario = scenarios::read_scenario(path, catalog(), overrides);
+  return overrides;
+}
+
+scenarios::Scenario Session::scenario(const std::string& path) {
+  scenarios::Scenario scenario = scenarios::read_scenario(path, catalog(), overrides());
   for (const Diagnostic& warning : scenario.warnings) log(render(warning, ""));
   return scenario;
 }
@@ -63,13 +72,19 @@ void Session::log(std::string_view line) const {
   if (!quiet) complain(line);
 }
 
-void complain(std::string_view line) {
+void complain(std::string_view words) {
+  const std::string line = printable(words);
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fputc('\n', stderr);
 }
 
 void usage_error(std::string message, std::string hint) {
   throw InputError({{Severity::kError, {}, std::move(message), std::move(hint)}});
+}
+
+std::string country_hint(const std::string& word, const datasets::Catalog& catalog) {
+  const auto wrong = scenarios::Vocabulary(catalog, "").fault("country", word);
+  return wrong ? wrong->hint : "";
 }
 
 void check_output(const std::string& output, const std::vector<std::string>& inputs) {
@@ -101,6 +116,20 @@ CLI::Validator number_within(double least, double most) {
         return fmt::format("{} is not within {} to {}", text, least, most);
       },
       fmt::format("FLOAT in [{} - {}]", least, most));
+  return validator;
+}
+
+CLI::Validator whole_within(std::uint64_t least, std::uint64_t most) {
+  CLI::Validator validator(
+      [least, most](std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, value);
+        const bool number = error == std::errc{} && stop == end;
+        if (number && value >= least && value <= most) return {};
+        return fmt::format("{} is no whole number from {} to {}", text, least, most);
+      },
+      fmt::format("INT in [{} - {}]", least, most));
   return validator;
 }
 

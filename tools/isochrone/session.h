@@ -41,6 +41,8 @@ class Session {
 
   /// Loaded on first use.
   const datasets::Catalog& catalog();
+  /// --set and --seed, in this order. Throws InputError where one has no `=`.
+  std::vector<scenarios::Setting> overrides() const;
   /// Reads a scenario with --set and --seed applied; prints its warnings.
   scenarios::Scenario scenario(const std::string& path);
   /// A line to stderr, unless --quiet.
@@ -54,11 +56,14 @@ class Session {
 bool interrupted();
 void catch_interrupts();
 
-/// A line to stderr. Never fails: what cannot be told must not end a run.
-void complain(std::string_view line);
+/// A line to stderr, printable(). Never fails: what cannot be told must not end a run.
+void complain(std::string_view words);
 
 /// Throws InputError for words of the command line that mean nothing.
 [[noreturn]] void usage_error(std::string message, std::string hint = "");
+
+/// Which code a word means that is none, as `did you mean "DE"?` for Germany, or "".
+std::string country_hint(const std::string& word, const datasets::Catalog& catalog);
 
 /// Throws InputError if the output is one of the inputs (by any name), a folder, or in
 /// no folder: before the work is done, and before an input is lost.
@@ -66,9 +71,12 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
 
 /// Numbers from `least` to `most`, and no NaN, which CLI::Range lets pass.
 CLI::Validator number_within(double least, double most);
+/// Whole numbers, told apart from those that do not fit.
+CLI::Validator whole_within(std::uint64_t least, std::uint64_t most);
 
-/// Ends with a newline, complains (exit 1) if stdout cannot take it.
-void print(std::string_view text);
+/// The words, printable(), to stdout, ended with a newline. Throws std::runtime_error
+/// (exit 1) if stdout cannot take them.
+void print(std::string_view words);
 
 /// One function per command: adds its subcommand, whose callback sets session.exit.
 void add_validate(CLI::App& app, Session& session);

@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/diagnostics.h"
+#include "base/parallel.h"
 #include "base/read_file.h"
+#include "scenarios/setting_faults.h"
 #include "scenarios/yaml_tree.h"
 
 namespace isochrone::tools {
@@ -59,6 +60,7 @@ class SweepReader {
     std::set<std::string> paths;
     for (const YamlNode& axis : grid->items) {
       sweep.grid.push_back(read_axis(axis));
+      if (sweep.grid.back().path.empty()) continue;
       if (!paths.insert(sweep.grid.back().path).second) {
         faults_.error(axis.position, fmt::format("path \"{}\" is swept twice",
                                                  sweep.grid.back().path));
@@ -106,13 +108,21 @@ class SweepReader {
     SweepAxis axis;
     check_keys(node, "an axis {path, values}", {"path", "values"});
     axis.path = text(node, "path");
+    const YamlNode* path = node.find("path");
+    axis.path_at = path != nullptr ? path->position : node.position;
     const YamlNode* values = node.find("values");
     if (values == nullptr || values->kind != Kind::kList || values->items.empty()) {
       faults_.error((values != nullptr ? *values : node).position,
                     "values: expected a list of at least one value");
       return axis;
     }
-    for (const YamlNode& value : values->items) axis.values.push_back(flow(value));
+    for (const YamlNode& value : values->items) {
+      axis.values.push_back(flow(value));
+      axis.values_at.push_back(value.position);
+      if (value.kind == Kind::kNull) {
+        faults_.error(value.position, "values: nothing is no value");
+      }
+    }
     return axis;
   }
 
@@ -150,6 +160,44 @@ Sweep read_sweep(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   sweep.scenario = (folder / sweep.scenario).lexically_normal().string();
   return sweep;
+}
+
+void check_grid(const Sweep& sweep, std::span<const scenarios::Setting> overrides,
+                const datasets::Catalog& catalog) {
+  struct Trial {
+    std::size_t axis = 0;
+    std::size_t value = 0;
+  };
+  std::vector<Trial> trials;
+  for (std::size_t axis = 0; axis < sweep.grid.size(); ++axis) {
+    for (std::size_t value = 0; value < sweep.grid[axis].values.size(); ++value) {
+      trials.push_back({axis, value});
+    }
+  }
+  const auto found = parallel_map(trials.size(), [&](std::size_t i) {
+    const auto [axis, value] = trials[i];
+    std::vector<scenarios::Setting> settings(overrides.begin(), overrides.end());
+    for (const auto& setting : sweep.settings(0)) settings.push_back(setting);
+    settings[overrides.size() + axis].value = sweep.grid[axis].values[value];
+    auto faults = scenarios::setting_faults(sweep.scenario, catalog, settings);
+    const auto of_others = [&, own = "--set " + sweep.grid[axis].path](
+                               const auto& one) { return one.position.file != own; };
+    std::erase_if(faults.paths, of_others);
+    std::erase_if(faults.values, of_others);
+    return faults;
+  });
+  Diagnostics faults;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const SweepAxis& axis = sweep.grid[trials[i].axis];
+    // A path that leads nowhere does so for each of its values.
+    for (const Diagnostic& fault : found[i].paths) {
+      if (trials[i].value == 0) faults.error(axis.path_at, fault.message, fault.hint);
+    }
+    for (const Diagnostic& fault : found[i].values) {
+      faults.error(axis.values_at[trials[i].value], fault.message, fault.hint);
+    }
+  }
+  faults.throw_if_errors();
 }
 
 }  // namespace isochrone::tools

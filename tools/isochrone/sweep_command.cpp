@@ -1,18 +1,17 @@
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/csv.h"
-#include "base/parallel.h"
-#include "place/plan_file/atomic_file.h"
+#include "base/parallel_in_order.h"
 #include "place/plan_file/plan_file.h"
 #include "place/planner/planner.h"
 #include "place/verify/verify.h"
 #include "tools/isochrone/plan_ending.h"
 #include "tools/isochrone/session.h"
 #include "tools/isochrone/sweep.h"
+#include "tools/isochrone/sweep_results.h"
 
 namespace isochrone::tools {
 namespace {
@@ -30,18 +29,63 @@ struct PointRow {
   std::string message;
 };
 
-std::string plan_name(std::size_t point) {
-  return fmt::format("point-{:05}.pb", point);
-}
-
+/// Of all cells, those of the drills too: what all_met() judges.
 double worst_attained(const plan::Plan& plan) {
   double worst = 1;
-  for (const plan::Cell& cell : plan.cells()) worst = std::min(worst, cell.attained());
+  const auto count = [&](const auto& cells) {
+    for (const plan::Cell& cell : cells) worst = std::min(worst, cell.attained());
+  };
+  count(plan.cells());
+  for (const plan::Drill& drill : plan.drills()) count(drill.cells());
   return worst;
 }
 
-PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& folder,
-                    const Session& session, const datasets::Catalog& catalog) {
+/// The lines of a text as one, so that a point is one line of the table.
+std::string one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string_view part = text.substr(0, end);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    if (!part.empty() && !line.empty()) line += line.ends_with(':') ? " " : "; ";
+    line += part;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return line;
+}
+
+/// What went wrong at a point, without the lines of the scenario.
+std::string complaint(const std::exception& fault) {
+  const auto* input = dynamic_cast<const InputError*>(&fault);
+  if (input == nullptr) return fault.what();
+  std::vector<std::string> texts;
+  for (const Diagnostic& diagnostic : input->diagnostics()) {
+    texts.push_back(render(diagnostic, ""));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string header(const Sweep& sweep) {
+  std::string csv = "point";
+  for (const SweepAxis& axis : sweep.grid) csv += "," + csv_cell(axis.path);
+  return csv +
+         ",status,exit,bill_usd_month,objective_usd_month,bound_usd_month,gap_pct,"
+         "sites,"
+         "gpus,worst_attained,plan,message\n";
+}
+
+std::string line_of(const Sweep& sweep, std::size_t point, const PointRow& row) {
+  std::string csv = std::to_string(point);
+  for (const auto& setting : sweep.settings(point))
+    csv += "," + csv_cell(setting.value);
+  return csv + fmt::format(",{},{},{},{}\n", row.ending, row.exit,
+                           row.cells.empty() ? ",,,,,,," : row.cells,
+                           csv_cell(one_line(row.message)));
+}
+
+PointRow plan_point(const Sweep& sweep, std::size_t point, const SweepResults& results,
+                    std::vector<scenarios::Setting> settings,
+                    const datasets::Catalog& catalog) {
   PointRow row;
   try {
     if (interrupted()) {
@@ -49,8 +93,7 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
       row.exit = kInterruptedByUser;
       return row;
     }
-    auto settings = sweep.settings(point);
-    if (session.seed) settings.push_back({"seed", std::to_string(*session.seed)});
+    for (auto& setting : sweep.settings(point)) settings.push_back(std::move(setting));
     const auto scenario = scenarios::read_scenario(sweep.scenario, catalog, settings);
     place::PlannerSettings how;
     how.interrupted = interrupted;
@@ -59,7 +102,7 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
     row.ending = planned.plan.status();
     if (planned.plan.pools_size() > 0) {
       checked = verify::verify(planned.plan, scenario, catalog);
-      place::write_plan(planned.plan, folder + "/" + plan_name(point));
+      place::write_plan(planned.plan, results.plan_path(point));
       const plan::Totals& totals = planned.plan.totals();
       row.cells = fmt::format(
           "{:.2f},{:.2f},{:.2f},{:.4f},{},{},{:.6f},{}",
@@ -68,7 +111,7 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
           static_cast<double>(planned.plan.bound().objective_usd_micro()) / 1e6,
           static_cast<double>(planned.plan.bound().gap_ppm()) / 1e4,
           planned.plan.sites_size(), totals.gpus(), worst_attained(planned.plan),
-          plan_name(point));
+          SweepResults::plan_name(point));
     }
     row.exit = exit_code(planned, checked);
     for (const plan::Conflict& conflict : planned.plan.conflicts()) {
@@ -78,7 +121,7 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const std::string& fo
     row.ending = "failed";
     row.exit =
         dynamic_cast<const InputError*>(&fault) != nullptr ? kBadInput : kInternal;
-    row.message = fault.what();
+    row.message = complaint(fault);
   }
   return row;
 }
@@ -87,33 +130,30 @@ void run_sweep(const SweepOptions& options, Session& session) {
   catch_interrupts();
   const Sweep sweep = read_sweep(options.sweep);
   const datasets::Catalog& catalog = session.catalog();
-  // A mistake of the scenario itself is told once, not once per point.
-  scenarios::read_scenario(sweep.scenario, catalog, {});
-  std::filesystem::create_directories(options.output);
-  session.log(fmt::format("{}: {} points", sweep.name, sweep.points()));
-  const auto rows = parallel_map(sweep.points(), [&](std::size_t point) {
-    PointRow row = plan_point(sweep, point, options.output, session, catalog);
-    session.log(fmt::format("point {}: {}", point, row.ending));
-    return row;
-  });
-  std::string csv = "point";
-  for (const SweepAxis& axis : sweep.grid) csv += "," + csv_cell(axis.path);
-  csv +=
-      ",status,exit,bill_usd_month,objective_usd_month,bound_usd_month,gap_pct,sites,"
-      "gpus,worst_attained,plan,message\n";
-  for (std::size_t point = 0; point < rows.size(); ++point) {
-    csv += std::to_string(point);
-    for (const auto& setting : sweep.settings(point))
-      csv += "," + csv_cell(setting.value);
-    const PointRow& row = rows[point];
-    csv +=
-        fmt::format(",{},{},{},{}\n", row.ending, row.exit,
-                    row.cells.empty() ? ",,,,,,," : row.cells, csv_cell(row.message));
-    const bool answered = row.exit == kDone || row.exit == kInfeasibleQuestion ||
-                          row.exit == kObjectiveMissed;
-    if (!answered) session.exit = kPointsFailed;
+  const auto overrides = session.overrides();
+  // What is wrong with the scenario or the grid is told once, not once per point.
+  session.scenario(sweep.scenario);
+  check_grid(sweep, overrides, catalog);
+  SweepResults results(options.output, header(sweep));
+  if (results.removed() > 0) {
+    session.log(fmt::format("{}: {} files of an earlier sweep removed", options.output,
+                            results.removed()));
   }
-  place::write_file_atomically(options.output + "/results.csv", csv);
+  session.log(fmt::format("{}: {} points", sweep.name, sweep.points()));
+  std::vector<PointRow> rows(sweep.points());
+  parallel_in_order(
+      rows.size(),
+      [&](std::size_t point) {
+        rows[point] = plan_point(sweep, point, results, overrides, catalog);
+      },
+      [&](std::size_t point) {
+        const PointRow& row = rows[point];
+        results.add(line_of(sweep, point, row));
+        session.log(fmt::format("point {}: {}", point, row.ending));
+        const bool answered = row.exit == kDone || row.exit == kInfeasibleQuestion ||
+                              row.exit == kObjectiveMissed;
+        if (!answered) session.exit = kPointsFailed;
+      });
   if (interrupted()) session.exit = kInterruptedByUser;
   print(
       fmt::format("{} points, results in {}/results.csv", rows.size(), options.output));
