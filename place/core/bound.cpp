@@ -11,13 +11,15 @@
 //
 // where gain is what the prices would pay, at most, to fill the capacity: a fractional
 // knapsack per block, and supply is degraded capacity up to the need of the row, or
-// what the row of any loss counts of it (any_loss.h). Everything is counted in
+// what the row of any loss counts of it (any_loss.h), or capacity in whole units.
+// Everything is counted in
 // nano-dollars (1000 to a MicroUsd) in 128 bits; gains are rounded up and the end is
 // rounded down, so rounding only weakens the bound. Nothing here is approximate, and
 // nothing is shared with the search but Model.
 #include "place/core/bound.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -34,8 +36,9 @@ constexpr Wide kNano = 1000;
 struct PricedCut {
   Bits demands;
   std::int64_t multiplier = 0;
-  bool any_loss = false;
+  int element = 0;
   std::int64_t need = 0;
+  std::int64_t unit = 0;
   std::vector<std::uint8_t> lost;     // by site
   std::vector<std::uint8_t> reaches;  // by class of all sites, all commodities
 };
@@ -56,29 +59,48 @@ bool denser(const Item& a, const Item& b) {
 
 class Prover {
  public:
-  Prover(const Model& model, const Certificate& certificate)
-      : model_(model), certificate_(certificate) {
+  Prover(const Model& model, const Certificate& certificate, const Restriction& within)
+      : model_(model), certificate_(certificate), within_(within) {
     check();
     for (const auto& row : certificate.rows) add_cut(row);
     sort_items();
   }
 
   std::int64_t bound() const {
+    return saturate(floor_div(relaxed() + least_sites(site_values(), {}), kNano));
+  }
+
+  /// The least bound with one of the sites open or closed against the restriction.
+  std::int64_t bound(const std::vector<PartProof::Excluded>& excluded) const {
+    const Wide fixed = relaxed();
+    const std::vector<Wide> values = site_values();
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const PartProof::Excluded& one : excluded) {
+      least =
+          std::min(least, saturate(floor_div(fixed + least_sites(values, one), kNano)));
+    }
+    return least;
+  }
+
+ private:
+  /// All but what sites add.
+  Wide relaxed() const {
     Wide total = model_.instance().constant * kNano;
     for (int b = 0; b < model_.blocks(); ++b) {
       for (int d = 0; d < model_.demands(); ++d) total += price(b, d) * kNano;
     }
     for (const auto& row : certificate_.rows) {
-      total += static_cast<Wide>(row.multiplier) * need(row.row);
+      const Wide units = row.row.element == kNoLoss
+                             ? ceil_div(need(row.row), row.row.unit)
+                             : need(row.row);
+      total += static_cast<Wide>(row.multiplier) * units;
     }
     for (const std::int64_t premium : model_.instance().group_premium) {
       total += std::min<Wide>(0, premium) * kNano;
     }
-    total += least_unserved() + least_sites();
-    return saturate(floor_div(total, kNano));
+    return total + least_unserved();
   }
 
- private:
   void check() const {
     const auto wrong = [](const char* what) {
       throw std::invalid_argument(std::string("certificate: ") + what);
@@ -91,12 +113,16 @@ class Prover {
       if (row.multiplier < 0) wrong("negative multiplier");
       if (row.row.block < 0 || row.row.block >= model_.blocks()) wrong("row block");
       const bool any = row.row.element == kAnyLoss && model_.instance().elements > 0;
-      if (!any &&
+      const bool none = row.row.element == kNoLoss && row.row.unit > 0;
+      if (!any && !none &&
           (row.row.element < 0 || row.row.element >= model_.instance().elements)) {
         wrong("row element");
       }
       for (const int d : row.row.demands) {
         if (d < 0 || d >= model_.demands()) wrong("row demand");
+        if (none && model_.instance().demands[at(d)].coverage_group >= 0) {
+          wrong("a row in whole units with a demand that may be left unserved");
+        }
       }
     }
   }
@@ -123,9 +149,10 @@ class Prover {
     cut.demands.assign(model_.mask_of(0).size(), 0);
     for (const int d : row.row.demands) set_bit(cut.demands, d);
     cut.lost.assign(at(model_.sites()), 0);
-    cut.any_loss = row.row.element == kAnyLoss;
+    cut.element = row.row.element;
+    cut.unit = row.row.unit;
     cut.need = saturate(need(row.row));
-    if (!cut.any_loss) {
+    if (cut.element >= 0) {
       for (const int s : model_.sites_of(row.row.element)) cut.lost[at(s)] = 1;
     }
     for (int k = 0; k < model_.commodities(); ++k) {
@@ -199,25 +226,31 @@ class Prover {
 
   using Rewards = std::vector<const PricedCut*>;
 
-  /// Cuts whose multipliers pay for degraded capacity of the class.
-  Rewards rewards_of(int site, int commodity, int degraded_class) const {
+  /// Cuts whose multipliers pay for points of these classes.
+  Rewards rewards_of(int site, int commodity, const Point& point) const {
     Rewards rewards;
     for (const PricedCut& cut : cuts_) {
       if (cut.lost[at(site)] != 0 || cut.multiplier == 0) continue;
-      const std::size_t index = at(commodity) * model_.class_count() +
-                                model_.class_index(site, degraded_class);
+      const int reach = cut.element == kNoLoss ? point.reach : point.degraded_reach;
+      const std::size_t index =
+          at(commodity) * model_.class_count() + model_.class_index(site, reach);
       if (cut.reaches[index] != 0) rewards.push_back(&cut);
     }
     return rewards;
   }
 
   /// Of capacity beyond the need of a cut nothing counts: the rest needs none of it.
-  Wide paid(const Rewards& rewards, int site, std::int64_t degraded) const {
+  Wide paid(const Rewards& rewards, int site, const Point& point) const {
     const bool safe = model_.instance().sites[at(site)].elements.empty();
     Wide sum = 0;
     for (const PricedCut* cut : rewards) {
+      if (cut->element == kNoLoss) {
+        sum += ceil_div(std::max<std::int64_t>(0, point.capacity), cut->unit) *
+               cut->multiplier;
+        continue;
+      }
       const AnyLossSupply supply =
-          any_loss_supply(degraded, cut->need, safe || !cut->any_loss);
+          any_loss_supply(point.degraded, cut->need, safe || cut->element != kAnyLoss);
       sum += ceil_div(supply.times * cut->multiplier, supply.scale);
     }
     return sum;
@@ -225,8 +258,12 @@ class Prover {
 
   Wide least_choice(int site, int commodity) const {
     std::map<int, std::vector<const Point*>> by_class;
-    for (const Point& p : model_.points(site, commodity)) {
-      by_class[p.reach].push_back(&p);
+    const std::vector<Point>& all = model_.points(site, commodity);
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      if (within_.range[at(site) * at(model_.commodities()) + at(commodity)].holds(
+              model_.ranks(site, commodity)[p])) {
+        by_class[all[p].reach].push_back(&all[p]);
+      }
     }
     std::vector<std::vector<Item>> items(at(model_.blocks()));
     if (!by_class.empty() && !model_.whole(commodity)) {
@@ -234,8 +271,11 @@ class Prover {
         items[at(b)] = items_of(site, commodity, b);
       }
     }
-    std::map<int, Rewards> rewards;
-    Wide least = 0;
+    std::map<std::pair<int, int>, Rewards> rewards;
+    const Restriction::Range range =
+        within_.range[at(site) * at(model_.commodities()) + at(commodity)];
+    constexpr Wide kImpossible = Wide{1} << 100;
+    Wide least = range.first > 0 ? kImpossible : 0;
     for (auto& [reach_class, points] : by_class) {
       std::ranges::stable_sort(points, {}, &Point::capacity);
       std::vector<std::int64_t> caps;
@@ -249,44 +289,54 @@ class Prover {
         for (const auto& block : items) fill_knapsacks(block, reach, caps, gains);
       }
       for (std::size_t i = 0; i < points.size(); ++i) {
-        const int degraded_class = points[i]->degraded_reach;
-        if (!rewards.contains(degraded_class)) {
-          rewards[degraded_class] = rewards_of(site, commodity, degraded_class);
+        const std::pair classes{points[i]->reach, points[i]->degraded_reach};
+        if (!rewards.contains(classes)) {
+          rewards[classes] = rewards_of(site, commodity, *points[i]);
         }
         const Wide value = points[i]->cost * kNano - gains[i] -
-                           paid(rewards[degraded_class], site, points[i]->degraded);
+                           paid(rewards[classes], site, *points[i]);
         least = std::min(least, value);
       }
     }
     return least;
   }
 
-  Wide least_sites() const {
-    const auto values = parallel_map(at(model_.sites()), [&](std::size_t s) {
+  std::vector<Wide> site_values() const {
+    return parallel_map(at(model_.sites()), [&](std::size_t s) {
+      if (within_.open[s] == Restriction::Open::kNo) return Wide{0};
       Wide value = model_.instance().sites[s].fixed_cost * kNano;
       for (int k = 0; k < model_.commodities(); ++k) {
         value += least_choice(static_cast<int>(s), k);
       }
       return value;
     });
+  }
+
+  Wide least_sites(const std::vector<Wide>& values,
+                   const PartProof::Excluded& excluded) const {
     Wide total = 0;
-    std::int64_t pinned = 0;
+    std::int64_t open = 0;
     std::vector<Wide> negative;
     for (std::size_t s = 0; s < values.size(); ++s) {
-      if (model_.instance().sites[s].pinned) {
+      Restriction::Open state = within_.open[s];
+      if (excluded.open != Restriction::Open::kFree && s == at(excluded.site)) {
+        state = excluded.open;
+      }
+      if (state == Restriction::Open::kNo) continue;
+      if (model_.instance().sites[s].pinned || state == Restriction::Open::kYes) {
         total += values[s];
-        ++pinned;
+        ++open;
       } else if (values[s] < 0) {
         negative.push_back(values[s]);
       }
     }
     std::ranges::sort(negative);
-    std::size_t open = negative.size();
+    std::size_t more = negative.size();
     if (model_.instance().max_sites) {
-      const std::int64_t left = *model_.instance().max_sites - pinned;
-      open = std::min(open, static_cast<std::size_t>(std::max<std::int64_t>(0, left)));
+      const std::int64_t left = *model_.instance().max_sites - open;
+      more = std::min(more, static_cast<std::size_t>(std::max<std::int64_t>(0, left)));
     }
-    for (std::size_t i = 0; i < open; ++i) total += negative[i];
+    for (std::size_t i = 0; i < more; ++i) total += negative[i];
     return total;
   }
 
@@ -332,6 +382,7 @@ class Prover {
 
   const Model& model_;
   const Certificate& certificate_;
+  const Restriction& within_;
   std::vector<PricedCut> cuts_;
   std::vector<std::vector<Item>> items_;  // [commodity * blocks + block]
 };
@@ -339,7 +390,19 @@ class Prover {
 }  // namespace
 
 std::int64_t evaluate_bound(const Model& model, const Certificate& certificate) {
-  return Prover(model, certificate).bound();
+  const Restriction all = everything(model);
+  return Prover(model, certificate, all).bound();
+}
+
+std::int64_t evaluate_bound(const Model& model, const PartProof& proof) {
+  const Prover prover(model, proof.certificate, proof.within);
+  return proof.excluded.empty() ? prover.bound() : prover.bound(proof.excluded);
+}
+
+std::int64_t evaluate_bound(const Model& model, const std::vector<PartProof>& parts) {
+  const std::vector<std::int64_t> bounds = parallel_map(
+      parts.size(), [&](std::size_t i) { return evaluate_bound(model, parts[i]); });
+  return *std::ranges::min_element(bounds);
 }
 
 std::int64_t evaluate_bound(const Instance& instance, const Certificate& certificate) {

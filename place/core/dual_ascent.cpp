@@ -7,6 +7,8 @@
 namespace isochrone::place {
 namespace {
 
+constexpr double kMostPrice = 1e18;  // that an integer can hold
+
 /// Cheapest cost of a unit of load (of the whole job) that some point offers a demand.
 std::vector<double> least_unit_costs(const Model& model) {
   std::vector<double> least(at(model.demands()),
@@ -38,8 +40,11 @@ std::vector<double> least_unit_costs(const Model& model) {
 
 }  // namespace
 
-DualAscent::DualAscent(const Model& model)
-    : model_(model), lagrangian_(model), guess_(least_unit_costs(model)) {
+DualAscent::DualAscent(const Model& model, Lagrangian& lagrangian)
+    : model_(model),
+      lagrangian_(lagrangian),
+      within_(everything(model)),
+      guess_(least_unit_costs(model)) {
   const std::size_t prices = at(model.blocks()) * at(model.demands());
   best_.demand.assign(prices, 0);
   served_.assign(prices, 0);
@@ -93,18 +98,18 @@ void DualAscent::add_row(const SurvivalRow& row) {
   if (row.demands.empty()) return;
   for (const SurvivalRow& known : rows()) {
     if (known.element == row.element && known.block == row.block &&
-        known.demands == row.demands) {
+        known.unit == row.unit && known.demands == row.demands) {
       return;
     }
   }
   lagrangian_.add_row(row);
   best_.row.push_back(0);
-  capacity_.push_back(0);
+  const std::size_t position = rows().size() - 1;
+  capacity_.push_back(lagrangian_.row_need(position));
   double worth = 0;
   for (const int d : row.demands) {
     worth += guess_[at(d)] * static_cast<double>(model_.load(row.block, d));
-    capacity_.back() +=
-        static_cast<double>(model_.load(row.block, d)) * (1 - unserved_[at(d)]);
+    capacity_.back() -= lagrangian_.row_load(position, d) * unserved_[at(d)];
   }
   scale_.push_back(std::max(1.0, worth));
 }
@@ -131,9 +136,19 @@ void DualAscent::warm_start(const Certificate& certificate) {
       }
     }
   }
-  if (lagrangian_.evaluate(prices).value > lagrangian_.evaluate(best_).value) {
+  if (lagrangian_.evaluate(prices, within_).value >
+      lagrangian_.evaluate(best_, within_).value) {
     best_ = std::move(prices);
   }
+}
+
+void DualAscent::restart(const Restriction& within, const Prices& prices) {
+  within_ = within;
+  best_ = prices;
+  started_ = false;
+  relax_ = 0.1;
+  largest_part_ = 0.2;
+  without_gain_ = 0;
 }
 
 /// Of the relaxed rows, each in its natural unit: what is missing of a share of 1, and
@@ -208,12 +223,13 @@ void DualAscent::adopt(const Prices& prices, const Outcome& outcome) {
   best_ = prices;
   best_value_ = outcome.value;
   best_site_value_ = outcome.site_value;
+  best_opening_ = outcome.opening;
 }
 
 void DualAscent::run(std::int64_t steps, double target) {
   if (!started_) {
     started_ = true;
-    const Outcome outcome = lagrangian_.evaluate(best_);
+    const Outcome outcome = lagrangian_.evaluate(best_, within_);
     adopt(best_, outcome);
     average(outcome, lagrangian_.activity(outcome, best_), 1);
     checkpoint_value_ = best_value_;
@@ -227,7 +243,7 @@ void DualAscent::run(std::int64_t steps, double target) {
         std::min(target, best_value_ + 0.05 * std::max(money_, std::abs(best_value_)));
     const double step = relax_ * std::max(aim - best_value_, 1.0) / norm;
     const Prices prices = moved(direction, step);
-    const Outcome outcome = lagrangian_.evaluate(prices);
+    const Outcome outcome = lagrangian_.evaluate(prices, within_);
     const Activity activity = lagrangian_.activity(outcome, prices);
     const std::vector<double> fresh = violation(activity, outcome.unserved);
     average(outcome, activity, averaging_part(direction, fresh));
@@ -248,18 +264,19 @@ void DualAscent::run(std::int64_t steps, double target) {
   }
 }
 
-Certificate DualAscent::certificate() const {
+Certificate DualAscent::certificate_of(const Prices& prices) const {
   Certificate certificate;
   certificate.price.assign(at(model_.blocks()),
                            std::vector<std::int64_t>(at(model_.demands()), 0));
   for (int b = 0; b < model_.blocks(); ++b) {
     for (int d = 0; d < model_.demands(); ++d) {
       certificate.price[at(b)][at(d)] =
-          std::llround(best_.demand[at(b) * at(model_.demands()) + at(d)]);
+          std::llround(std::clamp(prices.demand[at(b) * at(model_.demands()) + at(d)],
+                                  -kMostPrice, kMostPrice));
     }
   }
   for (std::size_t r = 0; r < rows().size(); ++r) {
-    const std::int64_t multiplier = std::llround(best_.row[r] * 1000);
+    const std::int64_t multiplier = std::llround(prices.row[r] * 1000);
     if (multiplier > 0) certificate.rows.push_back({rows()[r], multiplier});
   }
   return certificate;

@@ -12,11 +12,17 @@ namespace isochrone::place {
 /// optimal fractional plan, which guides the construction of whole ones.
 class DualAscent {
  public:
-  explicit DualAscent(const Model& model);
+  /// The function must outlive the ascent.
+  DualAscent(const Model& model, Lagrangian& lagrangian);
 
   /// Takes part from the next step on, with multiplier 0. Known rows are left alone.
   void add_row(const SurvivalRow& row);
   const std::vector<SurvivalRow>& rows() const { return lagrangian_.rows(); }
+
+  /// Begins anew on a part of the plans from these prices, in small steps. Rows and
+  /// scales stay.
+  void restart(const Restriction& within, const Prices& prices);
+  const Restriction& within() const { return within_; }
 
   /// Begins from these prices, and rows, if they are worth more than its own.
   void warm_start(const Certificate& certificate);
@@ -29,13 +35,16 @@ class DualAscent {
   const Prices& best_prices() const { return best_; }
   /// Least over all steps is not meant: value of every site at the best prices.
   const std::vector<double>& site_values() const { return best_site_value_; }
+  /// By site: at least what it adds to the function at the best prices to be open.
+  const std::vector<double>& opening() const { return best_opening_; }
   /// Average answer: weight of every point of (site, commodity), and of leaving a
   /// demand unserved.
   const std::vector<std::vector<double>>& weights() const { return weight_; }
   const std::vector<double>& unserved() const { return unserved_; }
 
   /// The best prices as integers, to be proven.
-  Certificate certificate() const;
+  Certificate certificate() const { return certificate_of(best_); }
+  Certificate certificate_of(const Prices& prices) const;
 
  private:
   void choose_scale();
@@ -51,10 +60,12 @@ class DualAscent {
   void adopt(const Prices& prices, const Outcome& outcome);
 
   const Model& model_;
-  Lagrangian lagrangian_;
+  Lagrangian& lagrangian_;
+  Restriction within_;
   Prices best_;
   double best_value_ = 0;
   std::vector<double> best_site_value_;
+  std::vector<double> best_opening_;
   std::vector<double> scale_;   // by price, then by row: natural size in money
   std::vector<double> guess_;   // by demand: least cost of a unit of load (or job)
   std::vector<double> served_;  // averages

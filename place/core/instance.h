@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "place/core/restriction.h"
 
 namespace isochrone::place {
 
@@ -102,15 +103,19 @@ struct Flow {
 
 /// Of a survival row that holds because any one element may be lost.
 inline constexpr int kAnyLoss = -1;
+/// Of a row of ordinary work in whole units.
+inline constexpr int kNoLoss = -2;
 
 /// What the pools that reach K keep after a loss carries K. Of one element: the
 /// degraded capacity of the sites that do not belong to it is at least the need. Of
-/// any: see place/core/any_loss.h.
+/// any: see place/core/any_loss.h. Of none: capacities and the load of K, each rounded
+/// up to whole units; nobody in K may be left unserved.
 struct SurvivalRow {
-  int element = 0;  ///< or kAnyLoss
+  int element = 0;  ///< or kAnyLoss, kNoLoss
   int block = 0;
   std::vector<int> demands;  ///< K of the min cut
   std::int64_t need = 0;     ///< its load
+  std::int64_t unit = 0;     ///< of kNoLoss, >= 1
 };
 
 /// Multipliers that prove a bound: see evaluate_bound().
@@ -123,6 +128,19 @@ struct Certificate {
     std::int64_t multiplier = 0;
   };
   std::vector<PricedRow> rows;
+};
+
+/// What one part of a tree of plans was found to cost at least.
+struct PartProof {
+  Restriction within;
+  Certificate certificate;
+  /// Empty: the whole part. Else the smaller parts in which one site is open (kYes) or
+  /// closed (kNo); the rest of the part is in other proofs.
+  struct Excluded {
+    int site = 0;
+    Restriction::Open open = Restriction::Open::kFree;
+  };
+  std::vector<Excluded> excluded;
 };
 
 enum class Status { kSolved, kInfeasible, kUndecided, kInterrupted };
@@ -145,11 +163,15 @@ struct Solution {
   std::int64_t objective = 0;  ///< exact, of this solution, in the instance's own costs
   std::int64_t bound = 0;      ///< proven lower bound, rounded down
   Certificate certificate;
+  /// After branch and bound: every plan is within one of them, and none costs less than
+  /// the bound. Empty: the certificate alone proves the bound.
+  std::vector<PartProof> parts;
   std::vector<Conflict> conflicts;
   std::vector<SurvivalRow>
       repaired;  ///< cuts that a plan violated and that were mended
   struct Statistics {
     std::int64_t dual_steps = 0;
+    std::int64_t nodes = 0;
     std::int64_t moves = 0;
     std::int64_t flows_solved = 0;
     std::int64_t arcs = 0;

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "place/core/any_loss.h"
+#include "place/core/wide.h"
 
 namespace isochrone::place {
 namespace {
@@ -19,6 +20,8 @@ Lagrangian::Lagrangian(const Model& model) : model_(model) {
     return make_market(static_cast<int>(i) / model_.commodities(),
                        static_cast<int>(i) % model_.commodities());
   });
+  shared_order_ =
+      std::ranges::any_of(markets_, [](const Market& m) { return m.arcs.empty(); });
 }
 
 void Lagrangian::add_row(const SurvivalRow& row) {
@@ -29,9 +32,11 @@ void Lagrangian::add_row(const SurvivalRow& row) {
     set_bit(priced.demands, d);
     need += model_.load(row.block, d);
   }
-  priced.need = static_cast<double>(need);
+  const bool whole_units = row.element == kNoLoss;
+  priced.need = static_cast<double>(whole_units ? ceil_div(need, row.unit)
+                                                : static_cast<Wide>(need));
   priced.lost.assign(at(model_.sites()), 0);
-  if (row.element != kAnyLoss) {
+  if (row.element >= 0) {
     for (const int s : model_.sites_of(row.element)) priced.lost[at(s)] = 1;
   }
   priced.reaches = model_.classes_that_reach(priced.demands);
@@ -44,10 +49,13 @@ void Lagrangian::add_row(const SurvivalRow& row) {
     std::vector<float> supply(points.size(), 0);
     bool any = false;
     for (std::size_t p = 0; p < points.size() && priced.lost[i] == 0; ++p) {
-      if (priced.reaches[model_.class_index(s, points[p].degraded_reach)] == 0)
-        continue;
+      const Point& point = points[p];
+      const int reach = whole_units ? point.reach : point.degraded_reach;
+      if (priced.reaches[model_.class_index(s, reach)] == 0) continue;
       any = true;
-      supply[p] = any_loss_supply(points[p].degraded, need, safe).approximate();
+      supply[p] = whole_units
+                      ? static_cast<float>(ceil_div(point.capacity, row.unit))
+                      : any_loss_supply(point.degraded, need, safe).approximate();
     }
     if (!any) supply.clear();
     return supply;
@@ -57,11 +65,12 @@ void Lagrangian::add_row(const SurvivalRow& row) {
 }
 
 double Lagrangian::row_load(std::size_t row, int demand) const {
-  if (!has_bit(priced_[row].demands, demand)) return 0;
+  if (!has_bit(priced_[row].demands, demand) || rows_[row].element == kNoLoss) return 0;
   return static_cast<double>(model_.load(rows_[row].block, demand));
 }
 
 Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
+  if (!shared_order_) return {};
   const std::size_t lists = at(model_.commodities()) * at(model_.blocks());
   return parallel_map(lists, [&](std::size_t i) {
     const int k = static_cast<int>(i) / model_.blocks();
@@ -79,7 +88,7 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
   });
 }
 
-Outcome Lagrangian::evaluate(const Prices& prices) const {
+Outcome Lagrangian::evaluate(const Prices& prices, const Restriction& within) const {
   const ItemLists items = sorted_items(prices);
   // Neighbouring sites are alike, so chunks of equal size are of equal work.
   constexpr std::size_t kChunk = 8;
@@ -87,7 +96,7 @@ Outcome Lagrangian::evaluate(const Prices& prices) const {
   const auto chunks = parallel_map((sites + kChunk - 1) / kChunk, [&](std::size_t c) {
     std::vector<SiteResult> results;
     for (std::size_t s = c * kChunk; s < std::min(sites, (c + 1) * kChunk); ++s) {
-      results.push_back(value_of_site(static_cast<int>(s), items, prices));
+      results.push_back(value_of_site(static_cast<int>(s), items, prices, within));
     }
     return results;
   });
@@ -105,21 +114,24 @@ Outcome Lagrangian::evaluate(const Prices& prices) const {
     outcome.value += static_cast<double>(std::min<std::int64_t>(0, premium));
   }
   choose_unserved(prices, outcome);
-  choose_sites(results, outcome);
+  choose_sites(results, within, outcome);
   return outcome;
 }
 
 void Lagrangian::choose_sites(const std::vector<SiteResult>& results,
-                              Outcome& outcome) const {
+                              const Restriction& within, Outcome& outcome) const {
   const std::size_t sites = results.size();
   outcome.open.assign(sites, 0);
   outcome.site_value.resize(sites);
+  outcome.opening.resize(sites);
   outcome.pick.assign(sites * at(model_.commodities()), -1);
   std::vector<std::size_t> negative;
   std::int64_t left = model_.instance().max_sites.value_or(model_.sites());
   for (std::size_t s = 0; s < sites; ++s) {
     outcome.site_value[s] = results[s].reduced;
-    if (model_.instance().sites[s].pinned) {
+    outcome.opening[s] = results[s].opening;
+    if (model_.instance().sites[s].pinned ||
+        within.open[s] == Restriction::Open::kYes) {
       outcome.open[s] = 1;
       --left;
     } else if (results[s].value < 0) {
@@ -173,6 +185,19 @@ void Lagrangian::choose_unserved(const Prices& prices, Outcome& outcome) const {
   }
 }
 
+/// Adds what a pool serves of the items, densest first, until `left` is used up.
+void Lagrangian::serve(const std::vector<Item>& items, double rate, const Bits& reach,
+                       double left, double* served) {
+  for (const Item& item : items) {
+    if (item.density <= rate) return;
+    if (!has_bit(reach, item.demand)) continue;
+    const double part = item.load <= left ? 1 : left / item.load;
+    served[item.demand] += part;
+    left -= part * item.load;
+    if (part < 1) return;
+  }
+}
+
 Activity Lagrangian::activity(const Outcome& outcome, const Prices& prices) const {
   const ItemLists items = sorted_items(prices);
   const std::size_t demands = at(model_.demands());
@@ -190,19 +215,19 @@ Activity Lagrangian::activity(const Outcome& outcome, const Prices& prices) cons
           for (const int d : model_.demands_of(k)) served[d] += 1;
           continue;
         }
-        const ItemList& all = items[at(k) * at(model_.blocks()) + b];
-        const std::vector<double>& rates = market(s, k).traffic_rate;
-        const ItemList own =
-            rates.empty() ? own_items(s, all, static_cast<int>(b)) : ItemList{};
-        const double rate = rates.empty() ? 0 : rates[b];
         double left = static_cast<double>(point.capacity);
-        for (const Item& item : rates.empty() ? own.items : all.items) {
-          if (item.density <= rate) break;
-          if (!has_bit(model_.reach(s, point.reach), item.demand)) continue;
-          const double part = item.load <= left ? 1 : left / item.load;
-          served[item.demand] += part;
-          left -= part * item.load;
-          if (part < 1) break;
+        const Market& own = market(s, k);
+        if (!own.arcs.empty()) {
+          OwnItems worthy = own_items(own, static_cast<int>(b), prices);
+          if (worthy.load > left && own.groups.size() == 1) {
+            sort_densest(worthy.items, left);
+          } else if (worthy.load > left) {
+            sort_by_density(worthy.items);
+          }
+          serve(worthy.items, 0, model_.reach(s, point.reach), left, served);
+        } else {
+          serve(items[at(k) * at(model_.blocks()) + b].items, own.traffic_rate[b],
+                model_.reach(s, point.reach), left, served);
         }
       }
     }

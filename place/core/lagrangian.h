@@ -18,6 +18,7 @@ struct Prices {
 struct Outcome {
   double value = 0;                ///< of the Lagrangian, up to rounding
   std::vector<double> site_value;  ///< fixed cost and best choices; < 0: worth opening
+  std::vector<double> opening;     ///< by site: at least what it adds to be open
   std::vector<std::uint8_t> open;  ///< by site
   std::vector<int> pick;           ///< [site * commodities + commodity]: point, or -1
   std::vector<double> unserved;    ///< by demand, 0 .. 1
@@ -41,7 +42,8 @@ class Lagrangian {
   double row_need(std::size_t row) const { return priced_[row].need; }
   double row_load(std::size_t row, int demand) const;
 
-  Outcome evaluate(const Prices& prices) const;
+  /// Of the plans within the restriction.
+  Outcome evaluate(const Prices& prices, const Restriction& within) const;
   Activity activity(const Outcome& outcome, const Prices& prices) const;
 
  private:
@@ -59,6 +61,19 @@ class Lagrangian {
   };
   using ItemLists = std::vector<ItemList>;  // [commodity * blocks + block]
 
+  /// A demand as a site with traffic costs of its own sees it in a block.
+  struct Arc {
+    int demand = 0;
+    double load = 0;
+    double cost = 0;
+  };
+  /// What is worth more than its traffic, in no order, and its sums.
+  struct OwnItems {
+    std::vector<Item> items;
+    double load = 0;
+    double worth = 0;
+  };
+
   /// Points of a site and commodity with one reach class, by capacity.
   struct ReachGroup {
     int reach_class = 0;
@@ -73,20 +88,24 @@ class Lagrangian {
     std::vector<ReachGroup> groups;   // parents before children
     std::vector<std::uint16_t> kind;  // by demand; 0: out of reach
     std::size_t kinds = 1;
-    std::vector<int> order;            // points by group, then capacity
-    std::vector<double> capacity;      // in that order
-    std::vector<double> traffic_rate;  // per load, by block; empty: by demand
+    std::vector<int> order;              // points by group, then capacity
+    std::vector<double> capacity;        // in that order
+    std::vector<double> traffic_rate;    // per load, by block; empty: by demand
+    std::vector<std::vector<Arc>> arcs;  // then by block
   };
   struct Question {
     const ItemLists& items;
     const Prices& prices;
     int site = 0;
     int commodity = 0;
+    Restriction::Range range;
     std::vector<double> net_cost;  // by point: cost less what survival rows pay
+    std::vector<OwnItems> own;     // by block, of a market with traffic of its own
   };
   struct SiteResult {
     double value = 0;
     double reduced = 0;
+    double opening = 0;
     std::vector<int> pick;
   };
 
@@ -95,18 +114,25 @@ class Lagrangian {
   std::vector<double> traffic_rate(int site, int commodity) const;
   ItemLists sorted_items(const Prices& prices) const;
   static void arrange(ItemList& list);
-  ItemList own_items(int site, const ItemList& all, int block) const;
+  std::vector<std::vector<Arc>> own_arcs(int site, int commodity) const;
+  OwnItems own_items(const Market& market, int block, const Prices& prices) const;
+  static void sort_by_density(std::vector<Item>& items);
+  static void sort_densest(std::vector<Item>& items, double capacity);
+  static void serve(const std::vector<Item>& items, double rate, const Bits& reach,
+                    double left, double* served);
   std::vector<double> net_costs(int site, int commodity, const Prices& prices) const;
   double whole_gain(int site, int commodity, const Prices& prices) const;
   std::vector<double> most_gains(const Question& question) const;
-  std::vector<double> exact_gains(const Question& question,
-                                  const ReachGroup& group) const;
-  std::vector<double> optimistic_values(const Question& question) const;
-  std::pair<double, int> best_choice(const Question& question,
+  std::vector<double> own_gains(Question& question, const ReachGroup& group) const;
+  std::vector<double> exact_gains(Question& question, const ReachGroup& group) const;
+  std::vector<double> optimistic_values(Question& question) const;
+  void keep_within(const Question& question, std::vector<double>& optimistic) const;
+  std::pair<double, int> best_choice(Question& question,
                                      const std::vector<double>& optimistic) const;
-  SiteResult value_of_site(int site, const ItemLists& items,
-                           const Prices& prices) const;
-  void choose_sites(const std::vector<SiteResult>& results, Outcome& outcome) const;
+  SiteResult value_of_site(int site, const ItemLists& items, const Prices& prices,
+                           const Restriction& within) const;
+  void choose_sites(const std::vector<SiteResult>& results, const Restriction& within,
+                    Outcome& outcome) const;
   void choose_unserved(const Prices& prices, Outcome& outcome) const;
   const Market& market(int site, int commodity) const {
     return markets_[at(site) * at(model_.commodities()) + at(commodity)];
@@ -125,6 +151,7 @@ class Lagrangian {
 
   const Model& model_;
   std::vector<Market> markets_;
+  bool shared_order_ = false;  // of items, used by some market
   std::vector<SurvivalRow> rows_;
   std::vector<Row> priced_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -116,6 +117,18 @@ std::vector<Model::Sketch> sketches_of(const std::vector<Point>& points) {
     if (kept.empty() || point.capacity >= last + last / 8) kept.push_back(p);
   }
   return sketches;
+}
+
+std::vector<int> ranks_of(const std::vector<Point>& points) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t p) { return points[p].capacity; });
+  std::vector<int> ranks(points.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ranks[order[i]] = static_cast<int>(i) + 1;
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -249,7 +262,10 @@ void Model::collect_points() {
     return without_beaten(points_in_stock(site, k), coupling,
                           covering_classes(site, mask_of(k)));
   });
-  for (const auto& points : points_) sketches_.push_back(sketches_of(points));
+  for (const auto& points : points_) {
+    sketches_.push_back(sketches_of(points));
+    ranks_.push_back(ranks_of(points));
+  }
 }
 
 void Model::sum_traffic() {

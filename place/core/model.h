@@ -58,6 +58,10 @@ class Model {
   const std::vector<Point>& points(int site, int commodity) const {
     return points_[at(site) * at(commodities()) + at(commodity)];
   }
+  /// Place of every point in the order by capacity, from 1; 0 stands for no point.
+  const std::vector<int>& ranks(int site, int commodity) const {
+    return ranks_[at(site) * at(commodities()) + at(commodity)];
+  }
   /// Points of one pair of reach classes, thinned to steps of an eighth in capacity.
   struct Sketch {
     int reach = 0;
@@ -129,6 +133,7 @@ class Model {
 
   const Instance& instance_;
   std::vector<std::vector<Point>> points_;
+  std::vector<std::vector<int>> ranks_;
   std::vector<std::vector<Sketch>> sketches_;
   std::vector<std::vector<int>> demands_of_;
   std::vector<Bits> mask_of_;
@@ -146,5 +151,10 @@ class Model {
   std::int64_t margin_ = 0;
   std::int64_t arcs_ = 0;
 };
+
+/// All plans.
+inline Restriction everything(const Model& model) {
+  return {at(model.sites()), at(model.commodities())};
+}
 
 }  // namespace isochrone::place

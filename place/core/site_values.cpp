@@ -67,13 +67,17 @@ struct Amount {
 
 }  // namespace
 
+void Lagrangian::sort_by_density(std::vector<Item>& items) {
+  std::ranges::sort(items, [](const Item& x, const Item& y) {
+    return x.density != y.density ? x.density > y.density : x.demand < y.demand;
+  });
+}
+
 /// Sorts the items by density and cuts them into runs of about equal load, those
 /// without load in a run of their own.
 void Lagrangian::arrange(ItemList& list) {
   std::vector<Item>& items = list.items;
-  std::ranges::sort(items, [](const Item& x, const Item& y) {
-    return x.density != y.density ? x.density > y.density : x.demand < y.demand;
-  });
+  sort_by_density(items);
   double total = 0;
   for (const Item& item : items) total += item.load;
   list.run_begin = {0};
@@ -93,6 +97,7 @@ Lagrangian::Market Lagrangian::make_market(int site, int commodity) const {
   const std::vector<Point>& points = model_.points(site, commodity);
   Market market;
   market.traffic_rate = traffic_rate(site, commodity);
+  if (market.traffic_rate.empty()) market.arcs = own_arcs(site, commodity);
   const auto size_of = [&](int reach_class) {
     int size = 0;
     for (const int d : model_.demands_of(commodity)) {
@@ -180,22 +185,6 @@ std::vector<double> Lagrangian::traffic_rate(int site, int commodity) const {
   return rate;
 }
 
-/// Items of a site whose traffic costs differ from demand to demand.
-Lagrangian::ItemList Lagrangian::own_items(int site, const ItemList& all,
-                                           int block) const {
-  ItemList list;
-  list.items.reserve(all.items.size());
-  for (const Item& item : all.items) {
-    const double worth =
-        item.worth - static_cast<double>(model_.traffic_cost(site, block, item.demand));
-    if (worth <= 0) continue;
-    list.items.push_back(
-        {item.demand, worth, item.load, item.load > 0 ? worth / item.load : kNever});
-  }
-  arrange(list);
-  return list;
-}
-
 std::vector<double> Lagrangian::net_costs(int site, int commodity,
                                           const Prices& prices) const {
   const std::vector<Point>& points = model_.points(site, commodity);
@@ -238,13 +227,10 @@ std::vector<double> Lagrangian::most_gains(const Question& question) const {
   };
   std::vector<Fill> fills(m.groups.size());
   for (int b = 0; b < model_.blocks(); ++b) {
-    const ItemList& all =
+    const ItemList& list =
         question.items[at(question.commodity) * at(model_.blocks()) + at(b)];
-    if (all.items.empty()) continue;
-    const ItemList own =
-        m.traffic_rate.empty() ? own_items(question.site, all, b) : ItemList{};
-    const ItemList& list = m.traffic_rate.empty() ? own : all;
-    const double rate = m.traffic_rate.empty() ? 0 : m.traffic_rate[at(b)];
+    if (list.items.empty()) continue;
+    const double rate = m.traffic_rate[at(b)];
     for (std::size_t g = 0; g < fills.size(); ++g) fills[g] = {0, 0, m.groups[g].first};
     for (std::size_t run = 0; run + 1 < list.run_begin.size(); ++run) {
       const std::size_t first = list.run_begin[run];
@@ -287,9 +273,10 @@ std::vector<double> Lagrangian::most_gains(const Question& question) const {
 }
 
 /// What the points of a group earn, by capacity.
-std::vector<double> Lagrangian::exact_gains(const Question& question,
+std::vector<double> Lagrangian::exact_gains(Question& question,
                                             const ReachGroup& group) const {
   const Market& m = market(question.site, question.commodity);
+  if (!m.arcs.empty()) return own_gains(question, group);
   const Bits& reach = model_.reach(question.site, group.reach_class);
   const double* capacity = m.capacity.data() + group.first;
   std::vector<double> gains(group.last - group.first, 0);
@@ -298,20 +285,14 @@ std::vector<double> Lagrangian::exact_gains(const Question& question,
     const ItemList& all =
         question.items[at(question.commodity) * at(model_.blocks()) + at(b)];
     if (all.items.empty()) continue;
-    if (!m.traffic_rate.empty()) {
-      fill_knapsacks(all.items, m.traffic_rate[at(b)], reach, capacity, positions,
-                     gains);
-    } else {
-      fill_knapsacks(own_items(question.site, all, b).items, 0, reach, capacity,
-                     positions, gains);
-    }
+    fill_knapsacks(all.items, m.traffic_rate[at(b)], reach, capacity, positions, gains);
   }
   return gains;
 }
 
 /// By place in the order of the market: net cost less at most what the point earns; for
 /// whole commodities the very value.
-std::vector<double> Lagrangian::optimistic_values(const Question& question) const {
+std::vector<double> Lagrangian::optimistic_values(Question& question) const {
   const Market& m = market(question.site, question.commodity);
   std::vector<double> values(m.order.size());
   if (model_.whole(question.commodity)) {
@@ -325,6 +306,17 @@ std::vector<double> Lagrangian::optimistic_values(const Question& question) cons
     }
     return values;
   }
+  if (!m.arcs.empty()) {
+    double gain = 0;
+    for (int b = 0; b < model_.blocks(); ++b) {
+      question.own.push_back(own_items(m, b, question.prices));
+      gain += question.own.back().worth;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = question.net_cost[at(m.order[i])] - gain;
+    }
+    return values;
+  }
   const std::vector<double> gains = most_gains(question);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = question.net_cost[at(m.order[i])] - gains[i];
@@ -332,9 +324,9 @@ std::vector<double> Lagrangian::optimistic_values(const Question& question) cons
   return values;
 }
 
-/// Least value below 0 and its point, or (0, -1).
+/// Least value and its point within the range; (0, -1) where nothing is best.
 std::pair<double, int> Lagrangian::best_choice(
-    const Question& question, const std::vector<double>& optimistic) const {
+    Question& question, const std::vector<double>& optimistic) const {
   const Market& m = market(question.site, question.commodity);
   std::vector<double> lowest;
   for (const ReachGroup& group : m.groups) {
@@ -345,7 +337,7 @@ std::pair<double, int> Lagrangian::best_choice(
   std::vector<std::size_t> order(m.groups.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::size_t g) { return lowest[g]; });
-  std::pair<double, int> best{0, -1};
+  std::pair<double, int> best{question.range.first > 0 ? kNever : 0, -1};
   for (const std::size_t g : order) {
     if (lowest[g] >= best.first) break;
     const ReachGroup& group = m.groups[g];
@@ -353,6 +345,7 @@ std::pair<double, int> Lagrangian::best_choice(
     const std::vector<double> gains =
         whole ? std::vector<double>{} : exact_gains(question, group);
     for (std::size_t i = group.first; i < group.last; ++i) {
+      if (optimistic[i] == kNever) continue;
       const int p = m.order[i];
       const double value =
           whole ? optimistic[i] : question.net_cost[at(p)] - gains[i - group.first];
@@ -362,26 +355,48 @@ std::pair<double, int> Lagrangian::best_choice(
   return best;
 }
 
+/// Leaves out what the range does not hold.
+void Lagrangian::keep_within(const Question& question,
+                             std::vector<double>& optimistic) const {
+  if (question.range.whole()) return;
+  const Market& m = market(question.site, question.commodity);
+  const std::vector<int>& ranks = model_.ranks(question.site, question.commodity);
+  for (std::size_t i = 0; i < optimistic.size(); ++i) {
+    if (!question.range.holds(ranks[at(m.order[i])])) optimistic[i] = kNever;
+  }
+}
+
 Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& items,
-                                                 const Prices& prices) const {
+                                                 const Prices& prices,
+                                                 const Restriction& within) const {
   const Site& place = model_.instance().sites[at(site)];
+  SiteResult result;
+  result.pick.assign(at(model_.commodities()), -1);
+  if (within.open[at(site)] == Restriction::Open::kNo) {
+    result.reduced = result.opening = kNever;
+    return result;
+  }
+  const bool must = place.pinned || within.open[at(site)] == Restriction::Open::kYes;
   const double fixed = static_cast<double>(place.fixed_cost);
   std::vector<std::vector<double>> optimistic;
   std::vector<Question> questions;
-  SiteResult result;
-  result.pick.assign(at(model_.commodities()), -1);
   result.value = fixed;
   double nearest = kNever;
   for (int k = 0; k < model_.commodities(); ++k) {
-    questions.push_back({items, prices, site, k, net_costs(site, k, prices)});
+    const Restriction::Range range =
+        within.range[at(site) * at(model_.commodities()) + at(k)];
+    questions.push_back(
+        {items, prices, site, k, range, net_costs(site, k, prices), {}});
     optimistic.push_back(optimistic_values(questions.back()));
+    keep_within(questions.back(), optimistic.back());
     double least = kNever;
     for (const double value : optimistic.back()) least = std::min(least, value);
     nearest = std::min(nearest, least);
-    result.value += std::min(0.0, least);
+    result.value += range.first > 0 ? least : std::min(0.0, least);
   }
   result.reduced = fixed + nearest;
-  if (result.value >= 0 && !place.pinned) {
+  result.opening = nearest < 0 ? result.value : result.reduced;
+  if (result.value >= 0 && !must) {
     result.value = 0;
     return result;
   }
@@ -392,6 +407,7 @@ Lagrangian::SiteResult Lagrangian::value_of_site(int site, const ItemLists& item
     result.value += value;
   }
   result.reduced = std::max(result.reduced, result.value);
+  result.opening = std::max(result.opening, result.value);
   return result;
 }
 

@@ -16,10 +16,12 @@
 #include "base/rng.h"
 #include "base/units.h"
 #include "place/core/bound.h"
+#include "place/core/branch.h"
 #include "place/core/conflicts.h"
 #include "place/core/dual_ascent.h"
 #include "place/core/local_search.h"
 #include "place/core/money.h"
+#include "place/core/open_search.h"
 #include "place/core/settle.h"
 #include "place/core/survival_rows.h"
 #include "place/core/wide.h"
@@ -30,6 +32,7 @@ namespace {
 constexpr std::int64_t kRounds = 6;
 constexpr double kHot = 1.5e-2;  // of a fresh plan: parts of its cost
 constexpr double kWarm = 5e-3;   // of the best plan
+constexpr int kPatience = 50;    // flips of sites without gain
 constexpr std::size_t kBatch = 4;
 constexpr std::size_t kMostCandidates = 100;
 constexpr std::size_t kMostRows = 64;
@@ -40,10 +43,15 @@ class Solver {
   Solver(const Model& model, const Effort& effort)
       : model_(model),
         effort_(effort),
-        dual_(model),
+        lagrangian_(model),
+        dual_(model, lagrangian_),
         root_(Rng(effort.seed).stream("placement")),
         start_(std::chrono::steady_clock::now()) {
     for (const SurvivalRow& row : rows_of_everything(model)) dual_.add_row(row);
+    if (OpenSearch::fits(model)) open_search_.emplace(model);
+    if (effort.nodes > 0) {
+      for (const SurvivalRow& row : rows_of_whole_units(model)) dual_.add_row(row);
+    }
     if (effort.warm_start != nullptr) dual_.warm_start(*effort.warm_start);
   }
 
@@ -63,6 +71,8 @@ class Solver {
         if (dual_.rows().size() < kMostRows) dual_.add_row(row);
       }
     }
+    if (effort_.nodes > 0 && !good_enough() && !stopped_ && conflicts_.empty())
+      branch();
     return outcome();
   }
 
@@ -184,6 +194,10 @@ class Solver {
   }
 
   void search(std::int64_t round) {
+    if (open_search_) {
+      search_open();
+      return;
+    }
     Guide guide{dual_.weights(), candidates()};
     const std::int64_t moves = std::max<std::int64_t>(
         1, effort_.moves / (kRounds * static_cast<std::int64_t>(kBatch)));
@@ -210,6 +224,42 @@ class Solver {
       return result;
     });
     merge(found);
+  }
+
+  void search_open() {
+    auto found = open_search_->round(dual_);
+    if (!found) return;
+    auto settled =
+        open_search_->settled(open_search_->improve(*std::move(found), kPatience));
+    if (settled && (!solution_ || settled->objective < solution_->objective)) {
+      solution_ = std::move(settled);
+    }
+  }
+
+  void branch() {
+    Branching tree(model_, dual_, solution_, effort_.gap);
+    if (open_search_) {
+      tree.round = [&](const DualAscent& ascent,
+                       std::optional<double> beat) -> std::optional<Solution> {
+        const auto found = open_search_->round(ascent);
+        if (!found || (beat && found->cost >= *beat)) return std::nullopt;
+        return open_search_->settled(*found);
+      };
+      tree.price = [&](const Restriction& within, double enough) {
+        return open_search_->prices(within, enough);
+      };
+    }
+    tree.stop = [&] { return out_of_time(); };
+    tree.progress = [&](const Branching& now) {
+      if (!effort_.progress) return;
+      effort_.progress(now.best() ? now.best()->objective : 0,
+                       saturate(static_cast<Wide>(now.bound())));
+    };
+    tree.run(effort_.nodes);
+    solution_ = tree.best();
+    parts_ = tree.proofs();
+    nodes_ = tree.nodes();
+    tree_steps_ = tree.steps();
   }
 
   void merge(const std::vector<Found>& found) {
@@ -256,13 +306,22 @@ class Solver {
     }
     result.certificate = dual_.certificate();
     result.bound = evaluate_bound(model_, result.certificate);
+    if (!parts_.empty()) {
+      const std::int64_t bound = evaluate_bound(model_, parts_);
+      if (bound > result.bound) {
+        result.bound = solution_ ? std::min(bound, solution_->objective) : bound;
+        result.parts = parts_;
+      }
+    }
     result.repaired = repaired_;
-    result.statistics = {dual_.steps(), moves_, flows_, model_.arcs()};
+    result.statistics = {dual_.steps() + tree_steps_, nodes_, moves_, flows_,
+                         model_.arcs()};
     return result;
   }
 
   const Model& model_;
   const Effort& effort_;
+  Lagrangian lagrangian_;
   DualAscent dual_;
   Rng root_;
   std::chrono::steady_clock::time_point start_;
@@ -271,6 +330,10 @@ class Solver {
   std::vector<Conflict> conflicts_;
   std::optional<Incumbent> best_;
   std::optional<Solution> solution_;
+  std::optional<OpenSearch> open_search_;
+  std::vector<PartProof> parts_;
+  std::int64_t nodes_ = 0;
+  std::int64_t tree_steps_ = 0;
   std::int64_t moves_ = 0;
   std::int64_t flows_ = 0;
   bool stopped_ = false;

@@ -12,6 +12,7 @@ struct Effort {
   double gap = 0.01;              ///< stop when (objective - bound) / objective <= gap
   std::int64_t dual_steps = 600;  ///< work units, not seconds
   std::int64_t moves = 20000;
+  std::int64_t nodes = 0;  ///< of branch and bound, after the rest
   std::uint64_t seed = 42;
   std::optional<double> time_limit_s;  ///< wall clock; the result is not reproducible
   /// Where the ascent begins, from a like instance (same blocks and demands; rows that

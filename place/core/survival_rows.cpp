@@ -62,6 +62,29 @@ std::vector<SurvivalRow> rows_of_everything(const Model& model) {
   return rows;
 }
 
+std::vector<SurvivalRow> rows_of_whole_units(const Model& model) {
+  std::vector<SurvivalRow> rows;
+  for (int k = 0; k < model.commodities(); ++k) {
+    if (model.whole(k)) continue;
+    std::vector<int> demands = model.demands_of(k);
+    std::erase_if(demands, [&](int d) {
+      return model.instance().demands[at(d)].coverage_group >= 0;
+    });
+    std::int64_t unit = 0;
+    for (int s = 0; s < model.sites(); ++s) {
+      for (const Point& point : model.points(s, k)) {
+        if (point.replicas == 1) unit = std::max(unit, point.capacity);
+      }
+    }
+    if (demands.empty() || unit <= 0) continue;
+    SurvivalRow row = row_of(model, std::move(demands));
+    row.element = kNoLoss;
+    row.unit = unit;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::vector<SurvivalRow> violated_rows(const Model& model, const DualAscent& dual,
                                        const std::vector<Cut>& cuts, std::size_t most) {
   std::vector<std::pair<double, SurvivalRow>> found;

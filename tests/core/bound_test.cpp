@@ -32,6 +32,18 @@ Certificate random_certificate(Rng& rng, const Instance& world, double size) {
           static_cast<std::int64_t>(size * (rng.uniform() - 0.1)));
     }
   }
+  for (int k = 0; k < world.commodities && world.coverage.empty(); ++k) {
+    Certificate::PricedRow row;
+    row.row.element = kNoLoss;
+    row.row.block = static_cast<int>(rng.below(at(world.blocks)));
+    row.row.unit = 1 + static_cast<std::int64_t>(rng.below(3'000'000));
+    for (int d = 0; d < static_cast<int>(world.demands.size()); ++d) {
+      const bool own = world.demands[at(d)].commodity == k;
+      if (own && rng.uniform() < 0.7) row.row.demands.push_back(d);
+    }
+    row.multiplier = static_cast<std::int64_t>(1e11 * rng.uniform());
+    if (!row.row.demands.empty()) certificate.rows.push_back(row);
+  }
   for (int i = 0; i < 3 && world.elements > 0; ++i) {
     Certificate::PricedRow row;
     row.row.element = static_cast<int>(rng.below(at(world.elements + 1))) + kAnyLoss;

@@ -345,7 +345,8 @@ TEST_SUITE("core/bound") {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
       const Instance world = round_world(seed, size);
       const Model model(world);
-      DualAscent dual(model);
+      Lagrangian lagrangian(model);
+      DualAscent dual(model, lagrangian);
       SurvivalRow row{3, 2, {}, 0};
       for (int d = 0; d < model.demands(); d += 2) row.demands.push_back(d);
       dual.add_row(row);
