@@ -22,6 +22,23 @@ std::int64_t Histogram::value_of(std::size_t bucket) {
   return static_cast<std::int64_t>(low + ((std::size_t{1} << shift) >> 1));
 }
 
+double smooth_quantile(const Histogram& histogram, double p) {
+  const auto& counts = histogram.buckets();
+  const double wanted = p * static_cast<double>(histogram.count());
+  double below = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto here = static_cast<double>(counts[i]);
+    if (here > 0 && below + here >= wanted) {
+      // Values below 128 stand alone, larger ones fill their bucket about its middle.
+      const auto middle = static_cast<double>(Histogram::value_of(i));
+      const auto width = static_cast<double>(Histogram::value_of(i + 1)) - middle;
+      return width <= 1 ? middle : middle + width * ((wanted - below) / here - 0.5);
+    }
+    below += here;
+  }
+  return 0;
+}
+
 std::int64_t quantile(const std::vector<WeightedHistogram>& parts, double p) {
   std::vector<double> mass;
   for (const WeightedHistogram& part : parts) {

@@ -47,6 +47,9 @@ struct WeightedHistogram {
   double weight = 1;
 };
 
+/// Value at probability `p`, spread evenly within its bucket; 0 if it is empty.
+double smooth_quantile(const Histogram& histogram, double p);
+
 /// Value at probability `p` of the mixture; 0 if it is empty.
 std::int64_t quantile(const std::vector<WeightedHistogram>& parts, double p);
 

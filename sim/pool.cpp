@@ -66,6 +66,11 @@ std::int64_t PoolRun::next_boundary_ns() const {
                 : replicas_[winners_[1]].next_boundary().ns;
 }
 
+std::int64_t PoolRun::waiting_since_ns() const {
+  return queue_.empty() ? std::numeric_limits<std::int64_t>::max()
+                        : queue_.front().arrival_ns;
+}
+
 void PoolRun::offer(const Request& request) {
   if (slotted_) return serve_in_slot(request);
   run_until(request.arrival_ns);

@@ -15,6 +15,7 @@ class RequestQueue {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  const Request& front() const { return ring_[head_]; }  ///< not of an empty queue
   void push(const Request& request);
   Request pop();
 
@@ -48,6 +49,8 @@ class PoolRun {
   /// start). The caller clears them.
   std::vector<Outcome>& finished() { return finished_; }
   std::size_t waiting() const { return queue_.size(); }
+  /// Arrival of the head of the queue; the largest value if nobody waits.
+  std::int64_t waiting_since_ns() const;
   /// Batching engines: requests that wait or run.
   std::size_t in_system() const;
 

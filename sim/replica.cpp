@@ -110,10 +110,14 @@ void BatchingReplica::take_back(Slot& slot) {
 // --- arithmetic ---------------------------------------------------------------------
 
 std::int64_t BatchingReplica::cached_prefix(const Slot& slot) const {
-  const auto prompt = static_cast<double>(slot.request.work.prompt);
+  const Work& work = slot.request.work;
+  if (work.handed_over && slot.preempted) return 0;
+  const std::int64_t found =
+      work.cached >= 0 ? work.cached
+                       : static_cast<std::int64_t>(prefix_hit_share_ *
+                                                   static_cast<double>(work.prompt));
   // The last prompt token is always computed: its output is the first token.
-  return std::min(static_cast<std::int64_t>(prefix_hit_share_ * prompt),
-                  slot.request.work.prompt - 1);
+  return std::min(found, work.prompt - 1);
 }
 
 std::int64_t BatchingReplica::decode_tokens(const Slot& slot) const {

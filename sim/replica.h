@@ -27,6 +27,7 @@ class BatchingReplica {
   std::size_t in_system() const { return in_system_; }
   /// A sequence slot is free, and nobody here waits for KV blocks.
   bool has_room() const { return in_system_ < slots_.size() && !kv_blocked_; }
+  std::int64_t free_blocks() const { return free_blocks_; }
   /// Where the running span of steps ends. Of an idle replica: meaningless.
   Instant next_boundary() const { return boundary_; }
 

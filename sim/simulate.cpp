@@ -256,7 +256,26 @@ class Simulation {
     }
     cell.at_percentile = Nanos{quantile(values, wanted)};
     cell.mean = mean_split(plan_.contributions[key][hours]);
+    cell.missed_by = missed_by(plan_.contributions[key][hours]);
     return cell;
+  }
+
+  std::array<double, kCulprits> missed_by(
+      const std::vector<Contribution>& parts) const {
+    std::array<double, kCulprits> charged{};
+    double sum = 0;
+    for (const Contribution& from : parts) {
+      if (tallies_[from.unit].windows == 0) continue;
+      const KeyTally& tally = tallies_[from.unit].keys[from.local];
+      for (std::size_t i = 0; i < kCulprits; ++i) {
+        const double units =
+            scale_of(from.unit) * static_cast<double>(tally.charged_units[i]);
+        charged[i] += units;
+        sum += units;
+      }
+    }
+    for (double& share : charged) share = sum > 0 ? share / sum : 0;
+    return charged;
   }
 
   LatencySplit mean_split(const std::vector<Contribution>& parts) const {

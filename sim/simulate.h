@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sim/blame.h"
 #include "sim/deployment.h"
 #include "sim/latency.h"
 
@@ -35,6 +37,9 @@ struct Cell {
   Verdict verdict = Verdict::kNotShown;
   Nanos at_percentile{0};  ///< the metric's value at the objective's percentile
   LatencySplit mean;
+  /// Of the missed requests, weighted like window_share, the share charged to network,
+  /// queue, prefill and decode; sums to 1, or is 0 where none was missed.
+  std::array<double, kCulprits> missed_by{};
 };
 
 struct SimulationSettings {

@@ -32,6 +32,9 @@ void UnitTally::merge(const UnitTally& later) {
     to.unfinished += from.unfinished;
     to.kept += from.kept;
     to.kept_units += from.kept_units;
+    for (std::size_t part = 0; part < kCulprits; ++part) {
+      to.charged_units[part] += from.charged_units[part];
+    }
     to.values.merge(from.values);
     for (std::size_t part = 0; part < to.sums.size(); ++part) {
       to.sums[part] += from.sums[part];
@@ -196,7 +199,12 @@ void UnitRun::count(const MeasuredRequest& request, std::size_t stream, Rng& rng
         static_cast<std::uint64_t>(std::llround(window.weight * kHistogramUnit));
     key.values.add(*value, units);
     key.kept += met ? 1 : 0;
-    key.kept_units += met ? units : 0;
+    if (met) {
+      key.kept_units += units;
+    } else {
+      const Culprit part = culprit(request, objective, stream, latency);
+      key.charged_units[static_cast<std::size_t>(part)] += units;
+    }
     if (!request.finished) continue;
     key.weights += window.weight;
     const auto parts = parts_of(latency);
@@ -204,6 +212,18 @@ void UnitRun::count(const MeasuredRequest& request, std::size_t stream, Rng& rng
       key.sums[part] += window.weight * static_cast<double>(parts[part]);
     }
   }
+}
+
+Culprit UnitRun::culprit(const MeasuredRequest& request, const Objective& objective,
+                         std::size_t stream, const LatencySplit& latency) const {
+  if (request.finished) {
+    return culprit_of(objective, deployment_.streams[stream],
+                      deployment_.pools[pool_id_], request.work, latency);
+  }
+  if (request.ended) {
+    return culprit_of_unfinished(*pool_.kind, request.work, request.outcome);
+  }
+  return request.queued ? Culprit::kQueue : Culprit::kDecode;
 }
 
 UnitTally UnitRun::run_one(const FluidState& state, Rng& rng) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "sim/blame.h"
 #include "sim/cells.h"
 #include "sim/control.h"
 #include "sim/deployment.h"
@@ -27,6 +28,8 @@ struct KeyTally {
   std::uint64_t unfinished = 0;
   std::uint64_t kept = 0;
   std::uint64_t kept_units = 0;  ///< kept requests in the unit of `values`
+  /// Missed requests by what they are charged to, in the unit of `values`.
+  std::array<std::uint64_t, kCulprits> charged_units{};
   Histogram values;  ///< each request as often as its window's weight says, times 1,024
   /// Over the finished requests, weighted; parts in the order of LatencySplit, in ns.
   std::array<double, 8> sums{};
@@ -70,6 +73,8 @@ class UnitRun {
   std::size_t pick_stream(std::size_t path, std::uint32_t group, Rng& rng) const;
   void count(const MeasuredRequest& request, std::size_t stream, Rng& rng,
              UnitTally& tally) const;
+  Culprit culprit(const MeasuredRequest& request, const Objective& objective,
+                  std::size_t stream, const LatencySplit& latency) const;
   UnitTally run_one(const FluidState& state, Rng& rng) const;
   double longest_limit_s() const;
 

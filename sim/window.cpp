@@ -66,6 +66,7 @@ class WindowRun {
     if (unfinished_ > 0) {
       pool_.run_until(to_ns(gives_up));
       collect();
+      mark_queued();
     }
     return std::move(window_);
   }
@@ -124,9 +125,19 @@ class WindowRun {
   void offer_measured() {
     MeasuredRequest request;
     request.group = pick_group();
+    request.work = sampler_.draw(rng_);
+    request.outcome.arrival_ns = to_ns(now_);
     window_.measured.push_back(request);
     ++unfinished_;
-    offer(window_.measured.size() - 1);
+    offer(window_.measured.size() - 1, request.work);
+  }
+
+  /// First come, first served: who came after the head of the queue is in it.
+  void mark_queued() {
+    for (MeasuredRequest& request : window_.measured) {
+      request.queued =
+          !request.ended && request.outcome.arrival_ns >= pool_.waiting_since_ns();
+    }
   }
 
   std::uint32_t pick_group() {
@@ -143,6 +154,7 @@ class WindowRun {
       if (outcome.tag == kBackground) continue;
       MeasuredRequest& request = window_.measured[outcome.tag];
       request.finished = outcome.last_ns - outcome.arrival_ns <= to_ns(kTimeOut_s);
+      request.ended = true;
       request.outcome = outcome;
       --unfinished_;
     }

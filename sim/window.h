@@ -30,7 +30,10 @@ WindowPool measured_pool(const PoolKind& kind, std::int64_t replicas,
 struct MeasuredRequest {
   std::uint32_t group = 0;
   bool finished = false;  ///< within the time-out
-  Outcome outcome;        ///< only if it finished
+  bool ended = false;     ///< has an outcome, in time or not
+  bool queued = false;    ///< had no slot when the window was left
+  Work work;
+  Outcome outcome;  ///< its arrival at least
 };
 
 struct Window {

@@ -13,6 +13,10 @@ struct Work {
   std::int64_t prompt = 1;      ///< tokens
   std::int64_t answer = 1;      ///< tokens
   std::int64_t service_ns = 1;  ///< service view only
+  /// Prompt tokens found in the prefix cache; negative: the hit share of the pool.
+  std::int64_t cached = -1;
+  /// These came from another replica and are gone after a preemption.
+  bool handed_over = false;
 };
 
 /// A request on its way through a pool. `tag` is the caller's.

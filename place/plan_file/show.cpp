@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "place/plan_file/bill_lines.h"
 #include "place/plan_file/levels.h"
+#include "place/plan_file/missed_by.h"
 #include "place/plan_file/served.h"
 #include "place/plan_file/summary.h"
 #include "place/plan_file/table.h"
@@ -129,14 +130,16 @@ std::string coverage(const plan::Plan& plan) {
 
 std::string cells(const plan::Plan& plan) {
   TextTable table({"workload", "region", "hours", "objective", ">limit ms",
-                   ">at percentile", ">within", ">low", ">high", "verdict"});
+                   ">at percentile", ">within", ">low", ">high", "verdict",
+                   "missed by"});
   for (const plan::Cell& cell : plan.cells()) {
     table.add({cell.workload(), cell.region(), cell.hours(), cell.objective(),
                fmt::format("{:g}", cell.limit_ms()),
                fmt::format("{:.1f}", cell.at_percentile_ms()),
                fmt::format("{:.2f} %", 100 * cell.attained()),
                fmt::format("{:.2f}", 100 * cell.low()),
-               fmt::format("{:.2f}", 100 * cell.high()), cell.verdict()});
+               fmt::format("{:.2f}", 100 * cell.high()), cell.verdict(),
+               missed_by(cell)});
   }
   return table.empty()
              ? ""

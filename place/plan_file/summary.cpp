@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "place/plan_file/missed_by.h"
 
 namespace isochrone::place {
 namespace {
@@ -18,10 +19,11 @@ void name_open(const std::string& when, const plan::Cell& cell,
                std::vector<std::string>& open) {
   if (cell.verdict() == "met") return;
   open.push_back(fmt::format(
-      "{}: {} {}{} {} of {:g} ms: {:.2f} % within ({:.2f} to {:.2f})", cell.verdict(),
+      "{}: {} {}{} {} of {:g} ms: {:.2f} % within ({:.2f} to {:.2f}){}", cell.verdict(),
       when, cell.workload(), cell.region().empty() ? "" : " in " + cell.region(),
       cell.objective(), cell.limit_ms(), cell.attained() * 100, cell.low() * 100,
-      cell.high() * 100));
+      cell.high() * 100,
+      cell.missed_by().empty() ? "" : ", missed by " + missed_by(cell)));
 }
 
 /// Objectives that the simulation does not show as met, in the day and after each loss.

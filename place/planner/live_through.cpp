@@ -60,6 +60,9 @@ void write_cell(const Question& question, const sim::Cell& cell, plan::Cell& row
   row.set_verdict(sim::to_text(cell.verdict));
   row.set_at_percentile_ms(static_cast<double>(cell.at_percentile.count()) / 1e6);
   write_parts(cell.mean, row);
+  if (cell.late + cell.unfinished > 0) {
+    for (const double share : cell.missed_by) row.add_missed_by(share);
+  }
   seal(row);
 }
 

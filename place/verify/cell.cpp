@@ -33,6 +33,7 @@ constexpr const char* kOtherHours = "other hours";
 constexpr const char* kParts[] = {"connection", "last mile", "wan",     "transfer",
                                   "front end",  "queue",     "prefill", "decode"};
 constexpr int kTtftParts = 7;
+constexpr int kMissParts = 4;  // network, queue, prefill, decode
 
 std::string name_of(const spec::Objective& objective) {
   return fmt::format("{}_p{:g}_ms", objective.metric(), objective.percentile());
@@ -100,6 +101,7 @@ class CellCheck {
     if (measures_hold()) check_estimate();
     check_percentile();
     check_parts();
+    check_missed_by();
   }
 
  private:
@@ -182,6 +184,21 @@ class CellCheck {
       }
     }
     faults_.equal(at("mean_e2e_ns"), cell_.mean_e2e_ns(), sum);
+  }
+
+  void check_missed_by() {
+    const int parts = cell_.late() + cell_.unfinished() > 0 ? kMissParts : 0;
+    if (cell_.missed_by_size() != parts) {
+      faults_.add(at("missed_by"), fmt::format("{} shares instead of {}",
+                                               cell_.missed_by_size(), parts));
+      return;
+    }
+    double sum = 0;
+    for (const double share : cell_.missed_by()) {
+      if (!(share >= 0)) faults_.add(at("missed_by"), "a share is below 0");
+      sum += share;
+    }
+    if (parts > 0) faults_.near(at("missed_by"), sum, 1, kRounding);
   }
 
   const plan::Cell& cell_;

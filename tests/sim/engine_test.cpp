@@ -89,6 +89,10 @@ std::vector<Request> random_requests(const PoolKind& kind, Rng& rng) {
         std::min<std::int64_t>(1 + static_cast<std::int64_t>(rng.below(60)), room - 1);
     work.answer = std::min<std::int64_t>(1 + static_cast<std::int64_t>(rng.below(80)),
                                          room - work.prompt);
+    if (rng.below(3) == 0) {
+      work.cached = static_cast<std::int64_t>(rng.below(70));
+      work.handed_over = rng.below(2) == 0;
+    }
     requests[i] = {i, now, work};
   }
   return requests;

@@ -52,6 +52,17 @@ TEST_SUITE("sim/histogram") {
     CHECK(quantile({{&low, 1}, {&high, 9}}, 0.51) == 100);
     CHECK(quantile({}, 0.5) == 0);
   }
+
+  // 1,000 = 125 * 8 begins a bucket that ends at 1,008: its middle is 1,004, and three
+  // quarters of it lie before 1,006.
+  TEST_CASE("a smooth quantile spreads values within their bucket") {
+    Histogram histogram;
+    histogram.add(1000, 100);
+
+    CHECK(smooth_quantile(histogram, 0.5) == doctest::Approx(1004));
+    CHECK(smooth_quantile(histogram, 0.75) == doctest::Approx(1006));
+    CHECK(smooth_quantile(Histogram{}, 0.5) == 0);
+  }
 }
 
 }  // namespace

@@ -158,9 +158,12 @@ class SteppedReplica {
     const bool enters = sequence.in_kv == 0;
     const std::int64_t found = enters ? found_tokens(sequence) : 0;
     if (enters) {
-      const auto hit = static_cast<std::int64_t>(
-          kind_.prefix_hit_share * static_cast<double>(sequence.request.work.prompt));
-      sequence.in_kv = std::max(found, std::min(hit, sequence.request.work.prompt - 1));
+      const Work& work = sequence.request.work;
+      auto hit = static_cast<std::int64_t>(kind_.prefix_hit_share *
+                                           static_cast<double>(work.prompt));
+      if (work.cached >= 0) hit = work.cached;
+      if (work.handed_over && sequence.preempted) hit = 0;
+      sequence.in_kv = std::max(found, std::min(hit, work.prompt - 1));
     }
     const std::int64_t chunk = std::min(budget(), sequence.needed() - sequence.in_kv);
     const bool whole = enters && kind_.batching->reserves_prompt;

@@ -74,10 +74,11 @@ std::string to_text(const SimulationResult& result) {
   std::string text = fmt::format("{}\n", result.simulated_requests);
   for (const Cell& cell : result.cells) {
     text += fmt::format(
-        "{} {} {} {} {} {} {:a} {:a} {:a} {} {} {}\n", cell.region.value, cell.hours,
-        static_cast<int>(cell.objective.metric), cell.objective.percentile,
+        "{} {} {} {} {} {} {:a} {:a} {:a} {} {} {} {:a}\n", cell.region.value,
+        cell.hours, static_cast<int>(cell.objective.metric), cell.objective.percentile,
         cell.requests, cell.unfinished, cell.attained, cell.low, cell.high,
-        to_text(cell.verdict), cell.at_percentile.count(), cell.mean.e2e().count());
+        to_text(cell.verdict), cell.at_percentile.count(), cell.mean.e2e().count(),
+        fmt::join(cell.missed_by, " "));
   }
   return text;
 }
@@ -146,6 +147,30 @@ TEST_SUITE("sim/simulate") {
     CHECK(light > full);
     CHECK(full > over);
     CHECK(over < 0.05);
+  }
+
+  // A busy pool makes its users wait; with a limit that the way alone uses up, it is
+  // the way. The shares are of the misses, so they sum to one, or to none.
+  TEST_CASE("misses are charged to the queue of a full pool, and to a way too long") {
+    Deployment far = two_pools(8);
+    far.streams[1].rtt = 395ms;
+    const auto charged = [](const SimulationResult& result, scenarios::RegionId region,
+                            Culprit part) {
+      double most = 0;
+      for (const Cell& cell : result.cells) {
+        const auto& by = cell.missed_by;
+        const double sum = by[0] + by[1] + by[2] + by[3];
+        CHECK(sum == doctest::Approx(cell.kept < cell.requests ? 1 : 0));
+        if (cell.region != region || cell.objective.metric != Objective::Metric::kTtft)
+          continue;
+        most = std::max(most, by[static_cast<std::size_t>(part)]);
+      }
+      return most;
+    };
+
+    CHECK(charged(simulate(two_pools(40), quick(200'000)), kSouth, Culprit::kQueue) >
+          0.9);
+    CHECK(charged(simulate(far, quick(200'000)), kNorth, Culprit::kNetwork) > 0.9);
   }
 
   TEST_CASE("one thread and two give the same result") {

@@ -71,9 +71,10 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 internal or I/O, 2 wrong usage or input, 3 proven\n"
       "infeasible, 4 an objective missed or not shown, 5 a sweep with failed points,\n"
       "6 undecided, 7 verification failed, 130 interrupted.");
-  for (const auto add : {add_validate, add_plan, add_simulate, add_verify, add_explain,
-                         add_sweep, add_replay, add_calibrate, add_show, add_diff,
-                         add_export, add_rtt, add_catalog, add_init, add_help}) {
+  for (const auto add :
+       {add_validate, add_plan, add_simulate, add_what_if, add_verify, add_explain,
+        add_sweep, add_replay, add_calibrate, add_show, add_diff, add_export, add_rtt,
+        add_catalog, add_init, add_help}) {
     add(app, session);
   }
   for (CLI::App* command : app.get_subcommands({})) {

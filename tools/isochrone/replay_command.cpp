@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "sim/disaggregation.h"
 #include "sim/replay.h"
 #include "tools/isochrone/engine_profile.h"
 #include "tools/isochrone/load_test_table.h"
@@ -25,6 +26,9 @@ struct ReplayOptions {
   std::string load_engine;
   std::string routing = "shared";
   double age_ms = 0;
+  std::int64_t prefill_replicas = 0;  ///< 0: every replica does both
+  double transfer_ms = 0;
+  double transfer_us_per_token = 0;
 };
 
 struct Line {
@@ -185,8 +189,26 @@ void replay_load_tests(const CsvTable& table, const ReplayOptions& options,
                                 : load_test_errors(rows, lived));
 }
 
+/// Prefill on replicas of its own; `--replicas` decode.
+std::vector<sim::Outcome> live_split(const ReplayOptions& options,
+                                     const sim::PoolKind& kind,
+                                     const sim::RequestLog& log) {
+  const std::int64_t limit = sim::token_limit(kind);
+  std::vector<sim::Request> requests;
+  for (const sim::LoggedRequest& one : log.requests) {
+    requests.push_back(
+        {requests.size(), one.arrival_ns, sim::fitted(one.prompt, one.answer, limit)});
+  }
+  return sim::live_disaggregated(kind,
+                                 {options.prefill_replicas, options.replicas,
+                                  Nanos{std::llround(options.transfer_ms * 1e6)},
+                                  std::llround(options.transfer_us_per_token * 1e6)},
+                                 requests);
+}
+
 std::vector<sim::Outcome> live(const ReplayOptions& options, const sim::PoolKind& kind,
                                const sim::RequestLog& log, std::uint64_t seed) {
+  if (options.prefill_replicas > 0) return live_split(options, kind, log);
   if (options.routing == "shared") {
     return sim::replay(kind, options.replicas, log.requests);
   }
@@ -267,6 +289,18 @@ void add_replay(CLI::App& app, Session& session) {
       ->add_option("--load-age-ms", options->age_ms,
                    "How old the loads are that a router knows")
       ->check(number_within(0, 1e7));
+  command
+      ->add_option("--prefill-replicas", options->prefill_replicas,
+                   "Replicas that do nothing but prefill; --replicas then decode")
+      ->check(CLI::Range(1, 100'000));
+  command
+      ->add_option("--kv-transfer-ms", options->transfer_ms,
+                   "Start of each move of KV from prefill to decode")
+      ->check(number_within(0, 1e6));
+  command
+      ->add_option("--kv-transfer-us-token", options->transfer_us_per_token,
+                   "... and its time per prompt token: KV bytes over the link's rate")
+      ->check(number_within(0, 1e6));
   command->add_option("--engine", options->load_engine,
                       "Only load tests of this engine");
   add_engine_options(*command, options->engine);

@@ -82,6 +82,7 @@ void print(std::string_view words);
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
+void add_what_if(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_diff(CLI::App& app, Session& session);
