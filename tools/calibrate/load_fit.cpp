@@ -1,12 +1,14 @@
 // Fits the step-time coefficients of profiles to closed-loop load tests:
 //
-//   isochrone_load_fit DATASETS CHUNK_TOKENS PROFILE...
+//   isochrone_load_fit DATASETS CHUNK_TOKENS [--leave-one-out] PROFILE...
 //
 // For each profile, the rows of serving_measurements.csv measured with vLLM are run in
 // the simulator, starting from the coefficients of step_profiles.csv, and a compass
 // search makes mean TPOT (first) and mean TTFT (less) agree. What the rows do not tell
 // stays near its start. The result is one row of step_fits.csv a profile, on stdout;
-// the errors go to stderr. Takes a minute or so a profile.
+// the errors go to stderr. Takes a minute or so a profile. With --leave-one-out each
+// row is also forecast by a fit of the others; the mean of these errors, which is no
+// error of fit, is then the one that the row of step_fits.csv claims.
 
 #include <algorithm>
 #include <cmath>
@@ -106,8 +108,8 @@ std::vector<MeasuredLoadTest> rows_of(const std::vector<MeasuredLoadTest>& all,
   return rows;
 }
 
-void fit(const std::string& profile, std::int64_t chunk_tokens,
-         const std::vector<double>& start, const std::vector<MeasuredLoadTest>& rows) {
+std::vector<double> fitted(std::int64_t chunk_tokens, const std::vector<double>& start,
+                           const std::vector<MeasuredLoadTest>& rows) {
   const auto cost = [&](const std::vector<double>& at) {
     const Errors errors = errors_of(rows, kind_of(bounded(at), chunk_tokens));
     double far = 0;
@@ -136,13 +138,41 @@ void fit(const std::string& profile, std::int64_t chunk_tokens,
     descent.directions.push_back({parameters, {}});
   descent.last_step = 0.005;
   descent.evaluations = 4000;
-  const std::vector<double> x = bounded(sim::minimise(descent, start, cost).at);
+  return bounded(sim::minimise(descent, start, cost).at);
+}
+
+/// Mean errors of rows that the fit has not seen.
+Errors forecast_errors(std::int64_t chunk_tokens, const std::vector<double>& start,
+                       const std::vector<MeasuredLoadTest>& rows) {
+  Errors sum;
+  const auto count = static_cast<double>(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<MeasuredLoadTest> others = rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<double> x = fitted(chunk_tokens, start, others);
+    const Errors one = errors_of({rows[i]}, kind_of(x, chunk_tokens));
+    sum.ttft += one.ttft / count;
+    sum.tpot += one.tpot / count;
+  }
+  return sum;
+}
+
+void fit(const std::string& profile, std::int64_t chunk_tokens, bool leave_one_out,
+         const std::vector<double>& start, const std::vector<MeasuredLoadTest>& rows) {
+  const std::vector<double> x = fitted(chunk_tokens, start, rows);
   const Errors before = errors_of(rows, kind_of(start, chunk_tokens));
   const Errors after = errors_of(rows, kind_of(x, chunk_tokens));
   std::cerr << fmt::format(
       "{:38} {:2} rows  TPOT {:5.1f} -> {:4.1f} %  TTFT {:6.1f} -> {:4.1f} %\n",
       profile, rows.size(), 100 * before.tpot, 100 * after.tpot, 100 * before.ttft,
       100 * after.ttft);
+  double claimed = after.tpot;
+  if (leave_one_out) {
+    const Errors forecast = forecast_errors(chunk_tokens, start, rows);
+    std::cerr << fmt::format("{:38} each left out once: TPOT {:.1f} %  TTFT {:.1f} %\n",
+                             "", 100 * forecast.tpot, 100 * forecast.ttft);
+    claimed = forecast.tpot;
+  }
   std::string key = profile;  // model/gpu/tpN/precision
   key.erase(key.find("/tp") + 1, 2);
   std::ranges::replace(key, '/', ',');
@@ -150,21 +180,23 @@ void fit(const std::string& profile, std::int64_t chunk_tokens,
       "{},step,{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{:.4g},{},{:.1f}"
       "\n",
       key, x[kT0], x[kB], x[kC], x[kA], x[kT0Prefill], x[kF], x[kBPrefill],
-      x[kCPrefill], x[kD], std::llround(x[kBlocks]), 100 * after.tpot);
+      x[kCPrefill], x[kD], std::llround(x[kBlocks]), 100 * claimed);
   std::cout.flush();
 }
 
 int run(const std::vector<std::string>& words) {
   if (words.size() < 3) {
     throw std::invalid_argument(
-        "usage: isochrone_load_fit DATASETS CHUNK_TOKENS PROFILE...");
+        "usage: isochrone_load_fit DATASETS CHUNK_TOKENS [--leave-one-out] PROFILE...");
   }
   const datasets::Catalog catalog = datasets::Catalog::load(words[0]);
   const auto rows = tools::read_load_tests(
       CsvTable::read(words[0] + "/serving_measurements.csv", {}), catalog);
   const std::int64_t chunk_tokens = std::stoll(words[1]);
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    fit(words[i], chunk_tokens, start_of(catalog, words[i]), rows_of(rows, words[i]));
+  const bool leave_one_out = words[2] == "--leave-one-out";
+  for (std::size_t i = leave_one_out ? 3 : 2; i < words.size(); ++i) {
+    fit(words[i], chunk_tokens, leave_one_out, start_of(catalog, words[i]),
+        rows_of(rows, words[i]));
   }
   return 0;
 }
