@@ -13,6 +13,8 @@
 
 #include "base/parallel_in_order.h"
 
+#include "base/stopping.h"
+
 namespace isochrone {
 namespace {
 
@@ -43,15 +45,20 @@ std::size_t thread_count() {
 void parallel_for_each_index(std::size_t count,
                              const std::function<void(std::size_t)>& body) {
   std::vector<std::exception_ptr> failures(count);
+  const std::function<bool()>* const asked = stopping::current();
   tbb::parallel_for(
       tbb::blocked_range<std::size_t>(0, count, 1),
       [&](const tbb::blocked_range<std::size_t>& range) {
         for (std::size_t i = range.begin(); i != range.end(); ++i) {
+          const std::function<bool()>* const own = stopping::current();
+          stopping::adopt(asked);
           try {
+            stop_if_asked();
             body(i);
           } catch (...) {
             failures[i] = std::current_exception();
           }
+          stopping::adopt(own);
         }
       },
       tbb::simple_partitioner());

@@ -14,7 +14,8 @@ void set_thread_count(std::size_t threads);
 std::size_t thread_count();
 
 /// Calls body(0) .. body(count - 1), in any order, on several threads. The first
-/// exception by index is thrown after all have ended.
+/// exception by index is thrown after all have ended. Stops between bodies where the
+/// caller is within a StopScope (base/stopping.h).
 void parallel_for_each_index(std::size_t count,
                              const std::function<void(std::size_t)>& body);
 

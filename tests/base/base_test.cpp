@@ -1,3 +1,4 @@
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/parallel_in_order.h"
 #include "base/read_file.h"
 #include "base/rng.h"
+#include "base/stopping.h"
 #include "base/units.h"
 #include "base/utf8.h"
 
@@ -165,6 +167,29 @@ TEST_SUITE("base/unit") {
     CHECK(complaint("/nowhere/at/all").find("no such file") != std::string::npos);
     CHECK(read_file("/dev/null", 1 << 20).empty());
     CHECK(read_start("/dev/zero", 70'000).size() == 70'000);
+  }
+
+  TEST_CASE("parallel work that nobody waits for ends between two tasks") {
+    std::atomic<int> begun = 0;
+    const StopScope scope([&] { return begun >= 3; });
+
+    CHECK_THROWS_AS(
+        parallel_for_each_index(1000,
+                                [&](std::size_t) {
+                                  parallel_map(1, [&](std::size_t) { return ++begun; });
+                                }),
+        Stopped);
+    // Each thread may be within a task when the third has begun.
+    CHECK(begun <= 3 + static_cast<int>(thread_count()));
+  }
+
+  TEST_CASE("an inner scope keeps what must not be torn apart") {
+    const StopScope outer([] { return true; });
+    {
+      const StopScope inner({});
+      CHECK(parallel_map(3, [](std::size_t i) { return i; }).size() == 3);
+    }
+    CHECK_THROWS_AS(stop_if_asked(), Stopped);
   }
 
   TEST_CASE("a csv cell keeps commas, quotes and its place") {

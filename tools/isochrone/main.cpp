@@ -10,6 +10,7 @@
 
 #include "base/diagnostics.h"
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "tools/isochrone/session.h"
 
 namespace isochrone::tools {
@@ -104,6 +105,9 @@ int main(int argc, char** argv) {
   using namespace isochrone::tools;
   try {
     return run(argc, argv);
+  } catch (const isochrone::Stopped&) {
+    complain("isochrone: interrupted");
+    return kInterruptedByUser;
   } catch (const isochrone::InputError& fault) {
     complain(fault.what());
     return kBadInput;
