@@ -61,8 +61,9 @@ class LocalSearch {
   struct Want {
     bool loss = false;
     double scale = 1;
-    double limit = 0;  // supply beyond it does not count
-    double had = 0;    // supply before the change
+    double limit = 0;  // supply beyond it counts only as much as `beyond`
+    double beyond = 0;
+    double had = 0;  // supply before the change
     double deficit = 0;
     double weight = 0;
   };
@@ -85,10 +86,16 @@ class LocalSearch {
   void open_pinned(PlanState& state) const;
   void place_jobs(PlanState& state) const;
   bool mend(PlanState& state, const Service& service);
-  Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages);
+  /// kSketch looks at few sizes. kEverySize, where those do not help, at all of them,
+  /// and counts half of what a site keeps beyond the largest other, for that one to
+  /// follow.
+  enum class Look { kSketch, kEverySize };
+  Change best_growth(const PlanState& state, const std::vector<Shortage>& shortages,
+                     Look look);
   std::int64_t supply_to(const Cut& cut, int site, const Point& point) const;
   std::vector<Want> wants_of(const std::vector<const Shortage*>& shortages, int site,
-                             const Model::Sketch& sketch, const Point* before) const;
+                             const Model::Sketch& sketch, const Point* before,
+                             Look look) const;
   double relief(const std::vector<Want>& wants, const Point& point) const;
   double missing_with(const PlanState& base, const Pick& change);
   bool reaches_all_of(const Model::Sketch& sketch, int site, const Point& before) const;

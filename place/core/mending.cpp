@@ -15,7 +15,9 @@ double LocalSearch::relief(const std::vector<Want>& wants, const Point& point) c
   const double degraded = static_cast<double>(point.degraded);
   double sum = 0;
   for (const Want& want : wants) {
-    const double has = std::min(want.loss ? degraded : supply, want.limit) * want.scale;
+    const double all = want.loss ? degraded : supply;
+    const double has = std::min(all, want.limit) * want.scale +
+                       std::max(0.0, all - want.limit) * want.beyond;
     sum += std::min(has - want.had, want.deficit) * want.weight;
   }
   return sum;
@@ -23,7 +25,7 @@ double LocalSearch::relief(const std::vector<Want>& wants, const Point& point) c
 
 std::vector<LocalSearch::Want> LocalSearch::wants_of(
     const std::vector<const Shortage*>& shortages, int site,
-    const Model::Sketch& sketch, const Point* before) const {
+    const Model::Sketch& sketch, const Point* before, Look look) const {
   std::vector<Want> wants;
   for (const Shortage* shortage : shortages) {
     const Cut& cut = cuts_[shortage->cut];
@@ -41,7 +43,9 @@ std::vector<LocalSearch::Want> LocalSearch::wants_of(
           shortage->largest_site == site ? shortage->second : shortage->largest;
       if (other > 0) want.limit = static_cast<double>(other);
       if (other == 0) want.scale = 0.5;
-      want.had = std::min(want.had, want.limit) * want.scale;
+      if (other > 0 && look == Look::kEverySize) want.beyond = 0.5;
+      want.had = std::min(want.had, want.limit) * want.scale +
+                 std::max(0.0, want.had - want.limit) * want.beyond;
     }
     want.deficit = static_cast<double>(shortage->deficit);
     want.weight = shortage->weight;
@@ -83,7 +87,8 @@ bool LocalSearch::reaches_all_of(const Model::Sketch& sketch, int site,
 }
 
 LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
-                                             const std::vector<Shortage>& shortages) {
+                                             const std::vector<Shortage>& shortages,
+                                             Look look) {
   constexpr std::size_t kMostConsidered = 24;
   std::vector<std::vector<const Shortage*>> by_commodity(at(model_.commodities()));
   for (const Shortage& shortage : shortages) {
@@ -109,10 +114,17 @@ LocalSearch::Change LocalSearch::best_growth(const PlanState& state,
       const Point* before = current >= 0 ? &points[at(current)] : nullptr;
       const std::int64_t base = opening - (before != nullptr ? before->cost : 0);
       for (const Model::Sketch& sketch : model_.sketches(s, k)) {
-        const auto wants = wants_of(by_commodity[at(k)], s, sketch, before);
+        const auto wants = wants_of(by_commodity[at(k)], s, sketch, before, look);
         if (wants.empty()) continue;
         const bool wider = before != nullptr && reaches_all_of(sketch, s, *before);
-        for (const int p : sketch.points) {
+        const std::size_t sizes =
+            look == Look::kSketch ? sketch.points.size() : points.size();
+        for (std::size_t i = 0; i < sizes; ++i) {
+          const int p = look == Look::kSketch ? sketch.points[i] : static_cast<int>(i);
+          if (points[at(p)].reach != sketch.reach ||
+              points[at(p)].degraded_reach != sketch.degraded_reach) {
+            continue;
+          }
           const double cost =
               std::max(1.0, static_cast<double>(base + points[at(p)].cost)) *
               noise_[at(s)];
@@ -234,7 +246,10 @@ bool LocalSearch::mend(PlanState& state, const Service& service) {
       if (state.largest_excess() <= 0 || !balance_groups(state)) return false;
       continue;
     }
-    const Change change = best_growth(state, short_cuts);
+    Change change = best_growth(state, short_cuts, Look::kSketch);
+    // The largest sizes are in no sketch, and two sites of one size each wait for the
+    // other to grow.
+    if (change.site < 0) change = best_growth(state, short_cuts, Look::kEverySize);
     if (change.site >= 0) {
       state.choose(change.site, change.commodity, change.point);
       continue;
