@@ -12,7 +12,6 @@
 #include <tbb/task_arena.h>
 
 #include "base/parallel_in_order.h"
-
 #include "base/stopping.h"
 
 namespace isochrone {

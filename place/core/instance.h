@@ -146,9 +146,11 @@ struct PartProof {
 enum class Status { kSolved, kInfeasible, kUndecided, kInterrupted };
 
 /// Why nothing can be built: demands without an arc, or a set whose joint load no
-/// admissible build can carry.
+/// admissible build can carry. Or why it is open whether something can.
 struct Conflict {
-  std::string kind;  ///< no_arc | capacity | survival | max_sites | budget | pins
+  /// no_arc | capacity | survival | max_sites | sites_to_survive | sites_to_share |
+  /// group_share | budget | pins; of an undecided question: budget_open.
+  std::string kind;
   std::vector<int> demands;
   int element = -1;
   int block = -1;

@@ -113,8 +113,9 @@ class Solver {
 
   void report() const {
     if (!effort_.progress) return;
-    effort_.progress(solution_ ? solution_->objective : 0,
-                     saturate(static_cast<Wide>(dual_.best_value())));
+    std::optional<std::int64_t> incumbent;
+    if (solution_) incumbent = solution_->objective;
+    effort_.progress(incumbent, saturate(static_cast<Wide>(dual_.best_value())));
   }
 
   /// Sites that the average answer uses, then by value at the best prices; and for
@@ -252,8 +253,9 @@ class Solver {
     tree.stop = [&] { return out_of_time(); };
     tree.progress = [&](const Branching& now) {
       if (!effort_.progress) return;
-      effort_.progress(now.best() ? now.best()->objective : 0,
-                       saturate(static_cast<Wide>(now.bound())));
+      std::optional<std::int64_t> incumbent;
+      if (now.best()) incumbent = now.best()->objective;
+      effort_.progress(incumbent, saturate(static_cast<Wide>(now.bound())));
     };
     tree.run(effort_.nodes);
     solution_ = tree.best();
@@ -367,8 +369,13 @@ Solution within_budget(const Instance& instance, const Effort& effort,
     solution.status = Status::kSolved;
     return solution;
   }
+  const bool found = !solution.choices.empty() || !thrifty.choices.empty();
+  std::int64_t cheapest = std::numeric_limits<std::int64_t>::max();
+  if (!solution.choices.empty()) cheapest = bill_of(instance, solution);
+  if (!thrifty.choices.empty()) cheapest = std::min(cheapest, thrifty.objective);
   drop_plan(solution);
-  solution.status = Status::kUndecided;
+  solution.status = thrifty.status == Status::kInterrupted ? Status::kInterrupted
+                                                           : Status::kUndecided;
   if (thrifty.bound > budget) {
     solution.status = Status::kInfeasible;
     solution.certificate = thrifty.certificate;
@@ -379,6 +386,15 @@ Solution within_budget(const Instance& instance, const Effort& effort,
                                   "every plan is billed at least " +
                                       to_text(MicroUsd::of(thrifty.bound)) +
                                       " a month"});
+  } else if (found) {
+    solution.conflicts.push_back({"budget_open",
+                                  {},
+                                  -1,
+                                  -1,
+                                  "the cheapest plan found is billed " +
+                                      to_text(MicroUsd::of(cheapest)) +
+                                      " a month, the least that is proven is " +
+                                      to_text(MicroUsd::of(thrifty.bound))});
   }
   return solution;
 }
@@ -396,9 +412,11 @@ Solution solve(const Instance& instance, const Effort& effort) {
     return solution;
   }
   Solution solution = Solver(model, effort).run();
-  const bool over = solution.status == Status::kSolved && instance.budget &&
-                    bill_of(instance, solution) > *instance.budget;
-  return over ? within_budget(instance, effort, std::move(solution))
+  const bool open =
+      instance.budget && (solution.status == Status::kUndecided ||
+                          (solution.status == Status::kSolved &&
+                           bill_of(instance, solution) > *instance.budget));
+  return open ? within_budget(instance, effort, std::move(solution))
               : std::move(solution);
 }
 

@@ -20,8 +20,9 @@ struct Effort {
   const Certificate* warm_start = nullptr;
   /// Polled between batches; true ends the search with the best plan so far.
   std::function<bool()> interrupted;
-  /// Called between batches, from one thread.
-  std::function<void(std::int64_t incumbent, std::int64_t bound)> progress;
+  /// Called between batches, from one thread; nullopt: there is no plan yet.
+  std::function<void(std::optional<std::int64_t> incumbent, std::int64_t bound)>
+      progress;
 };
 
 /// Bound, plan and certificate. Identical at any thread count (unless time-limited).

@@ -223,6 +223,7 @@ std::string show_plan(const plan::Plan& plan, bool detail) {
   return summary(plan) + conflicts(plan) + pools(plan) + one_level(plan) +
          served_where(plan, detail) + bill(plan) + spend(plan) + coverage(plan) +
          cells(plan) + drills(plan) + repairs(plan) +
+         list("what stays open, and what would help", plan.outlook().lines()) +
          list("warnings", plan.warnings()) + list("assumed", plan.assumptions());
 }
 

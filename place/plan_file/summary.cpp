@@ -159,9 +159,12 @@ std::string summary(const plan::Plan& plan) {
                     open.size() == 1 ? "one objective is"
                                      : fmt::format("{} objectives are", open.size()));
   }
+  if (plan.status() == "interrupted") {
+    out += ", so neither lived through nor verified";
+  }
   out += "\n";
   for (const std::string& line : open) out += "  " + line + "\n";
-  if (plan.status() != "planned") return out;
+  if (plan.pools_size() == 0) return out;
   const plan::Totals& totals = plan.totals();
   const plan::Bound& bound = plan.bound();
   out += fmt::format("  bill        {} a month", money(totals.bill_usd_micro()));

@@ -25,6 +25,7 @@ void add_table(const Assembly& a, const Serving& serving, std::size_t l,
     table.add_capacity(level.capacity[i].count());
     table.add_degraded_capacity(level.degraded_capacity[i].count());
     table.add_correction(level.correction[i]);
+    table.add_degraded_correction(level.degraded_correction[i]);
   }
   for (std::size_t i = 0; i < level.law.first_token.size(); ++i) {
     table.add_probability(sim::service_grid()[i]);

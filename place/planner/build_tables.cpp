@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/stopping.h"
 #include "place/planner/tables.h"
 #include "place/planner/wait_curve.h"
 
@@ -76,6 +77,7 @@ std::vector<Measured> measure(const ServingOption& option,
                               const LevelQuestion& question, const Rng& root) {
   std::vector<Measured> measured;
   for (const std::int64_t depth : depths_of(option)) {
+    stop_if_asked();
     if (!promising(option.kind, depth, question.objectives)) break;
     sim::PoolKind kind = option.kind;
     kind.max_num_seqs = depth;
@@ -144,6 +146,7 @@ class DepthCapacity {
     std::vector<MicroRps>& capacity = known_[{budget_ms, share}];
     if (!capacity.empty()) return capacity;
     for (std::size_t i = 0; i < curves_.size(); ++i) {
+      stop_if_asked();
       const double rate =
           epochs_.poisson() ? largest_rate(curves_[i], budget_ms / 1e3, share)
                             : largest_rate(grids_[i], epochs_, budget_ms / 1e3, share);
@@ -244,6 +247,7 @@ std::vector<Weighed> promising_levels(std::size_t option_index,
   LevelTable level;
   level.option = option_index;
   level.correction.assign(std::size(kSupport), 1);
+  level.degraded_correction = level.correction;
   std::vector<Weighed> all;
   for (const Measured& one : measured) {
     level.max_num_seqs = one.depth;

@@ -34,6 +34,31 @@ class Explainer {
     for (const std::string& path : lines_of(conflict)) cite(row, path);
   }
 
+  /// What makes it hard, and what to do.
+  void explain_doubt(const Solution& solution) {
+    const spec::Scenario& spec = question_.scenario.spec;
+    plan::Conflict& row = *plan_.add_conflicts();
+    row.set_kind("undecided");
+    const std::string& asked = spec.optimize().work();
+    const std::string work = asked.empty() ? "normal" : asked;
+    std::string text = fmt::format(
+        "{} dual steps and {} moves found {}, and nothing proves that there is none",
+        solution.statistics.dual_steps, solution.statistics.moves,
+        solution.conflicts.empty() ? "no plan" : "no plan within the limits");
+    text += work == "thorough"
+                ? "; relax a limit"
+                : fmt::format(
+                      "; more work may decide it (optimize.work: {}), or relax a "
+                      "limit",
+                      work == "quick" ? "normal" : "thorough");
+    row.set_text(text);
+    for (const char* path :
+         {"optimize.work", "limits.max_sites", "limits.max_provider_share",
+          "limits.budget_usd_month", "resilience.survive", "sites.pin"}) {
+      cite(row, path);
+    }
+  }
+
  private:
   const Population* population(int d) const {
     const auto index = static_cast<std::size_t>(d);
@@ -177,6 +202,14 @@ class Explainer {
               : "an element");
     } else if (conflict.kind == "max_sites") {
       text = "they cannot all be reached with so few sites";
+    } else if (conflict.kind == "sites_to_survive") {
+      text = "so few sites cannot survive a loss";
+    } else if (conflict.kind == "sites_to_share") {
+      text = "so few sites cannot share as they must";
+    } else if (conflict.kind == "group_share") {
+      text = "the providers cannot share as they must";
+    } else if (conflict.kind == "budget_open") {
+      text = "whether the budget suffices is open";
     } else if (conflict.kind == "budget") {
       text = "even the proven lower bound on the cost is above the budget";
     } else {
@@ -193,7 +226,16 @@ class Explainer {
       return {"resilience", "sites.default_available_gpus"};
     }
     if (conflict.kind == "max_sites") return {"limits.max_sites"};
-    if (conflict.kind == "budget") return {"limits.budget_usd_month"};
+    if (conflict.kind == "sites_to_survive") {
+      return {"limits.max_sites", "resilience.survive"};
+    }
+    if (conflict.kind == "sites_to_share") {
+      return {"limits.max_sites", "limits.max_provider_share"};
+    }
+    if (conflict.kind == "group_share") return {"limits.max_provider_share"};
+    if (conflict.kind == "budget" || conflict.kind == "budget_open") {
+      return {"limits.budget_usd_month"};
+    }
     if (conflict.kind == "pins") return {"sites.pin"};
     return {"limits"};
   }
@@ -211,6 +253,7 @@ void explain_conflicts(const Question& question, const std::vector<Serving>& ser
                        plan::Plan& plan) {
   Explainer explainer(question, servings, built, plan);
   for (const Conflict& conflict : solution.conflicts) explainer.explain(conflict);
+  if (solution.status == Status::kUndecided) explainer.explain_doubt(solution);
 }
 
 }  // namespace isochrone::place

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,11 +33,12 @@ struct Probe {
 class Model {
  public:
   Model(const LevelTable& level, std::int64_t n,
-        const scenarios::Modulation& modulation)
+        const scenarios::Modulation& modulation, bool degraded = false)
       : curve_(level.occupancy, level.residence_s, level.max_num_seqs, n),
         grid_(curve_),
         epochs_(modulation),
-        budget_s_(level.wait_budget_ms / 1e3) {}
+        budget_s_((degraded ? level.degraded_wait_budget_ms : level.wait_budget_ms) /
+                  1e3) {}
 
   double load(double share) const {
     return epochs_.poisson() ? largest_rate(curve_, budget_s_, share)
@@ -127,7 +130,47 @@ MicroRps scaled(MicroRps capacity, double ratio) {
       std::floor(static_cast<double>(capacity.count()) * ratio)));
 }
 
+constexpr double kLeastTightening = 0.97;
+constexpr double kMostTightening = 0.6;
+
+/// What n replicas should carry of what the table says, after what was lived through.
+double tightening(const LevelTable& level, const scenarios::Modulation& modulation,
+                  const Lived& lived, bool degraded) {
+  if (lived.excess <= 0) return 1;
+  const double share = degraded ? level.degraded_wait_share : level.wait_share;
+  const Model model(level, lived.replicas, modulation, degraded);
+  const double asked = std::max(share - lived.excess, share / 30);
+  const double part = std::clamp(model.load(asked) / model.load(share), kMostTightening,
+                                 kLeastTightening);
+  const MicroRps carried =
+      degraded ? level.degraded_carries(lived.replicas) : level.carries(lived.replicas);
+  if (carried.count() <= 0) return 1;
+  return std::min(part * static_cast<double>(lived.load.count()) /
+                      static_cast<double>(carried.count()),
+                  1.0);
+}
+
+/// Fewer replicas never carry more per replica: what tables assume, see kSupport.
+void let_fewer_fall(std::vector<MicroRps>& capacity, std::vector<double>& correction) {
+  __extension__ using Wide = __int128;
+  for (std::size_t i = std::size(kSupport) - 1; i-- > 0;) {
+    const auto most = MicroRps::of(static_cast<std::int64_t>(
+        Wide{capacity[i + 1].count()} * kSupport[i] / kSupport[i + 1]));
+    if (capacity[i] <= most) continue;
+    correction[i] *=
+        static_cast<double>(most.count()) / static_cast<double>(capacity[i].count());
+    capacity[i] = most;
+  }
+}
+
 }  // namespace
+
+std::vector<std::int64_t> supports_of(std::int64_t n) {
+  const auto* above = std::ranges::lower_bound(kSupport, n);
+  if (above == std::end(kSupport)) return {*std::prev(above)};
+  if (*above == n || above == std::begin(kSupport)) return {*above};
+  return {*std::prev(above), *above};
+}
 
 LevelTable corrected(const LevelTable& level, const ServingOption& option,
                      const scenarios::Modulation& modulation,
@@ -157,9 +200,40 @@ LevelTable corrected(const LevelTable& level, const ServingOption& option,
     const double now = interpolated(points, ratio, kSupport[i]);
     const double change = now / level.correction[i];
     result.correction[i] = now;
+    result.degraded_correction[i] *= change;
     result.capacity[i] = scaled(level.capacity[i], change);
     result.degraded_capacity[i] = scaled(level.degraded_capacity[i], change);
   }
+  return result;
+}
+
+LevelTable tightened(const LevelTable& level, const scenarios::Modulation& modulation,
+                     std::span<const Lived> lived, bool degraded) {
+  std::map<std::int64_t, double> ratio_at;  // support points that something is known of
+  for (const Lived& one : lived) {
+    const double ratio = tightening(level, modulation, one, degraded);
+    for (const std::int64_t n : supports_of(one.replicas)) {
+      const auto [it, fresh] = ratio_at.try_emplace(n, ratio);
+      it->second = std::min(it->second, ratio);
+    }
+  }
+  if (ratio_at.empty()) return level;
+  std::vector<std::int64_t> points;
+  std::vector<double> ratios;
+  for (const auto& [n, ratio] : ratio_at) {
+    points.push_back(n);
+    ratios.push_back(ratio);
+  }
+  LevelTable result = level;
+  auto& capacity = degraded ? result.degraded_capacity : result.capacity;
+  auto& correction = degraded ? result.degraded_correction : result.correction;
+  for (std::size_t i = 0; i < std::size(kSupport); ++i) {
+    const double ratio = interpolated(points, ratios, kSupport[i]);
+    if (ratio >= 1) continue;
+    capacity[i] = scaled(capacity[i], ratio);
+    correction[i] *= ratio;
+  }
+  let_fewer_fall(capacity, correction);
   return result;
 }
 

@@ -66,10 +66,18 @@ void write_cell(const Question& question, const sim::Cell& cell, plan::Cell& row
   seal(row);
 }
 
-sim::SimulationSettings settings_of(const Question& question) {
+/// Streams that no table was corrected by, told apart by what was tried before.
+std::string streams_of(const plan::Plan& plan) {
+  return plan.revisions_size() == 0
+             ? "validation"
+             : fmt::format("validation {}", plan.revisions_size());
+}
+
+sim::SimulationSettings settings_of(const Question& question, const plan::Plan& plan) {
   const spec::Simulate& wish = question.scenario.spec.simulate();
   sim::SimulationSettings settings;
   settings.seed = scenarios::seed(question.scenario);
+  settings.stream_name = streams_of(plan);
   settings.blocks = wish.has_hours() ? wish.hours() : settings.blocks;
   settings.max_requests =
       wish.has_max_requests() ? wish.max_requests() : scenarios::kDefaultMaxRequests;
@@ -95,7 +103,7 @@ sim::SimulationResult lived(const Question& question, const sim::Deployment& dep
 void live_through_drill(const Question& question, const LossDrill& loss,
                         sim::SimulationSettings settings, plan::Drill& row) {
   settings.max_requests = std::max(kFewestRequests, settings.max_requests / 4);
-  settings.stream_name = "drill " + loss.row.element();
+  settings.stream_name += ", drill " + loss.row.element();
   row = loss.row;
   const sim::SimulationResult result = lived(question, loss.deployment, settings);
   for (const sim::Cell& cell : result.cells) {
@@ -107,7 +115,7 @@ void live_through_drill(const Question& question, const LossDrill& loss,
 }  // namespace
 
 void live_through(const Question& question, plan::Plan& plan) {
-  const sim::SimulationSettings settings = settings_of(question);
+  const sim::SimulationSettings settings = settings_of(question, plan);
   const spec::Simulate& wish = question.scenario.spec.simulate();
   const bool drills = !wish.has_drills() || wish.drills();
   const auto losses = drills ? loss_drills(question, plan) : std::vector<LossDrill>{};

@@ -2,25 +2,33 @@
 // that they yield is measured pool by pool in the simulator; the tables of those pools
 // are corrected, in both directions, and plan and bound are computed again on the
 // corrected tables. The simulator never edits a plan, only tables. At last the plan is
-// lived through once, with streams that nothing was fitted to.
+// lived through once, with streams that nothing was fitted to. Where that shows misses,
+// it goes on: tables corrected by what was seen, plan and bound again, lived through
+// with fresh streams.
 #include "place/planner/planner.h"
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "place/core/solve.h"
 #include "place/planner/assemble.h"
 #include "place/planner/build_instance.h"
 #include "place/planner/conflicts.h"
+#include "place/planner/lessons.h"
 #include "place/planner/live_through.h"
 #include "place/planner/question.h"
+#include "place/planner/seal.h"
 #include "place/planner/serving.h"
 
 namespace isochrone::place {
@@ -46,17 +54,26 @@ class Planner {
         settings_(settings),
         question_(Question::ask(scenario, catalog)) {}
 
+  /// Whether there is a plan, and what it costs; not lived through.
+  Planned decide() {
+    if (!completed([&] { make_servings(); })) return nothing();
+    solve_once(Pass::kFull);
+    if (solution_.choices.empty()) return nothing();
+    return {Ending::kPlanned,
+            assemble_plan(question_, solved_with_, built_, solution_)};
+  }
+
   Planned plan() {
     say(fmt::format("{} populations, {} candidate sites",
                     question_.demand.populations.size(),
                     question_.candidates.sites.size()));
-    make_servings();
+    if (!completed([&] { make_servings(); })) return nothing();
     // Which tables matter shows soon: the full effort is kept for the corrected ones.
     solve_once(Pass::kScout);
-    if (solved()) correct_tables();
+    if (solved() && !completed([&] { correct_tables(); })) return conclude({});
     // A scout that found nothing has not shown that there is nothing.
-    if (solved() || solution_.status == Status::kUndecided) solve_once(Pass::kFull);
-    return conclude();
+    if (solved() || solution_.status == Status::kUndecided) settle_on_corrected();
+    return revised(conclude({}));
   }
 
  private:
@@ -67,6 +84,18 @@ class Planner {
   }
 
   bool solved() const { return solution_.status == Status::kSolved; }
+
+  /// Does work that leaves nothing behind if it is cut short; false: it was.
+  bool completed(const std::function<void()>& work) {
+    const StopScope scope(settings_.interrupted);
+    try {
+      work();
+    } catch (const Stopped&) {
+      solution_.status = Status::kInterrupted;
+      return false;
+    }
+    return true;
+  }
 
   void make_servings() {
     const int workloads = scenario_.spec.workloads_size();
@@ -81,18 +110,54 @@ class Planner {
 
   enum class Pass { kScout, kFull };
 
+  /// Keeps the answer before if it is interrupted without one.
   void solve_once(Pass pass) {
-    built_ = build_instance(question_, servings_);
+    BuiltInstance built;
+    if (!completed([&] { built = build_instance(question_, servings_); })) return;
+    tell_size(built);
+    const Certificate before = solution_.certificate;
+    Effort effort = effort_of(pass);
+    if (pass == Pass::kFull) effort.warm_start = &before;
+    const auto start = std::chrono::steady_clock::now();
+    Solution found = solve(built.instance, effort);
+    solving_ += std::chrono::steady_clock::now() - start;
+    if (found.status == Status::kInterrupted && found.choices.empty()) {
+      solution_.status = Status::kInterrupted;
+      return;
+    }
+    solution_ = std::move(found);
+    built_ = std::move(built);
+    solved_with_ = servings_;
+  }
+
+  /// Where the full effort finds nothing on the corrected tables, the scout's plan is
+  /// the answer: living through it shows what theory's tables were worth.
+  void settle_on_corrected() {
+    Solution scouted = solution_;
+    BuiltInstance built = built_;
+    std::vector<Serving> servings = solved_with_;
+    solve_once(Pass::kFull);
+    if (solution_.status != Status::kUndecided || scouted.choices.empty()) return;
+    say("no plan on the corrected tables: keeping the one before");
+    solution_ = std::move(scouted);
+    built_ = std::move(built);
+    solved_with_ = std::move(servings);
+  }
+
+  void tell_size(const BuiltInstance& built) const {
     std::size_t options = 0;
     std::size_t sizes = 0;
     std::size_t classes = 0;
-    for (const Site& site : built_.instance.sites) {
+    for (const Site& site : built.instance.sites) {
       options += site.options.size();
       classes += site.reach.size();
       for (const Option& option : site.options) sizes += option.cost.size();
     }
     say(fmt::format("{} options of {} sizes at {} sites, {} reach classes", options,
-                    sizes, built_.instance.sites.size(), classes));
+                    sizes, built.instance.sites.size(), classes));
+  }
+
+  Effort effort_of(Pass pass) const {
     const Work work = work_of(scenario_);
     Effort effort;
     const spec::Optimize& optimize = scenario_.spec.optimize();
@@ -103,15 +168,18 @@ class Planner {
     effort.dual_steps = pass == Pass::kFull ? work.dual_steps : work.dual_steps / 4;
     effort.moves = pass == Pass::kFull ? work.moves : work.moves / 8;
     effort.seed = scenarios::seed(scenario_);
-    effort.time_limit_s = settings_.time_limit_s;
+    if (settings_.time_limit_s) {
+      effort.time_limit_s = std::max(0.1, *settings_.time_limit_s - solving_.count());
+    }
     effort.interrupted = settings_.interrupted;
-    effort.progress = [this](std::int64_t incumbent, std::int64_t bound) {
-      say(fmt::format("plan {}, bound {}", to_text(MicroUsd::of(incumbent)),
-                      to_text(MicroUsd::of(bound))));
+    effort.progress = [this](std::optional<std::int64_t> incumbent,
+                             std::int64_t bound) {
+      say(fmt::format(
+          "{}, bound {}",
+          incumbent ? "plan " + to_text(MicroUsd::of(*incumbent)) : "no plan yet",
+          to_text(MicroUsd::of(bound))));
     };
-    const Certificate before = std::move(solution_.certificate);
-    if (pass == Pass::kFull) effort.warm_start = &before;
-    solution_ = solve(built_.instance, effort);
+    return effort;
   }
 
   /// Simulates what the plan uses and has not been simulated yet; true if a table
@@ -123,7 +191,7 @@ class Planner {
       const Option& option = site.options[static_cast<std::size_t>(choice.option)];
       if (option.whole) continue;
       const OptionMeaning& meaning = built_.meaning[option.label];
-      for (const std::int64_t n : neighbours(choice.replicas)) {
+      for (const std::int64_t n : supports_of(choice.replicas)) {
         used[{meaning.workload, meaning.level}].insert(n);
       }
     }
@@ -154,52 +222,150 @@ class Planner {
     std::vector<std::int64_t> replicas;
   };
 
-  /// Support points of the capacity table on both sides of n.
-  static std::set<std::int64_t> neighbours(std::int64_t n) {
-    std::set<std::int64_t> around;
-    const auto* above = std::ranges::lower_bound(kSupport, n);
-    if (above == std::end(kSupport)) return {*std::prev(above)};
-    around.insert(*above);
-    if (*above != n && above != std::begin(kSupport)) around.insert(*std::prev(above));
-    return around;
-  }
-
   Serving& serving_of(std::size_t workload) {
     const auto it = std::ranges::find(servings_, workload, &Serving::workload);
     INVARIANT(it != servings_.end(), "a choice of a workload that is not served");
     return *it;
   }
 
-  Planned conclude() {
+  Planned nothing() const {
     Planned planned;
-    if (solution_.choices.empty()) {
-      plan::Plan& plan = planned.plan;
-      plan.set_format(1);
-      plan.set_scenario(scenario_.spec.name());
-      planned.ending = solution_.status == Status::kInfeasible    ? Ending::kInfeasible
-                       : solution_.status == Status::kInterrupted ? Ending::kInterrupted
-                                                                  : Ending::kUndecided;
-      plan.set_status(planned.ending == Ending::kInfeasible ? "infeasible"
-                                                            : "undecided");
+    planned.ending = solution_.status == Status::kInfeasible    ? Ending::kInfeasible
+                     : solution_.status == Status::kInterrupted ? Ending::kInterrupted
+                                                                : Ending::kUndecided;
+    plan::Plan& plan = planned.plan;
+    plan.set_format(1);
+    plan.set_scenario(scenario_.spec.name());
+    plan.set_status(planned.ending == Ending::kInfeasible ? "infeasible" : "undecided");
+    if (planned.ending == Ending::kInterrupted) {
+      plan::Conflict& row = *plan.add_conflicts();
+      row.set_kind("interrupted");
+      row.set_text("interrupted before there was a plan");
+    } else {
       explain_conflicts(question_, servings_, built_, solution_, plan);
+    }
+    return planned;
+  }
+
+  /// The answer as a plan, lived through.
+  Planned conclude(const std::vector<plan::Revision>& revisions) {
+    if (solution_.choices.empty()) return nothing();
+    Planned planned;
+    const bool cut_short = solution_.status == Status::kInterrupted;
+    planned.ending = cut_short ? Ending::kInterrupted : Ending::kPlanned;
+    planned.plan = assemble_plan(question_, solved_with_, built_, solution_);
+    plan::Plan& plan = planned.plan;
+    for (const plan::Revision& revision : revisions) *plan.add_revisions() = revision;
+    plan.set_reproducible(!settings_.time_limit_s && !cut_short);
+    plan::Plan lived = plan;
+    if (!cut_short && completed([&] {
+          say("living through the plan");
+          live_through(question_, lived);
+        })) {
+      plan = std::move(lived);
       return planned;
     }
-    planned.ending = solution_.status == Status::kInterrupted ? Ending::kInterrupted
-                                                              : Ending::kPlanned;
-    planned.plan = assemble_plan(question_, servings_, built_, solution_);
-    planned.plan.set_reproducible(!settings_.time_limit_s &&
-                                  planned.ending == Ending::kPlanned);
-    say("living through the plan");
-    live_through(question_, planned.plan);
+    planned.ending = Ending::kInterrupted;
+    plan.set_status("interrupted");
+    plan.set_reproducible(false);
     return planned;
+  }
+
+  /// Corrects tables by what living through a plan showed, and plans anew, as long as
+  /// objectives are open and tables are to blame.
+  Planned revised(Planned first) {
+    Planned best = std::move(first);
+    if (best.ending != Ending::kPlanned) return best;
+    plan::Plan latest = best.plan;
+    std::vector<plan::Revision> revisions;
+    std::string end;
+    while (open_cells(best.plan).all() > 0) {
+      const auto lessons = lessons_of(question_, servings_, latest);
+      if (lessons.empty()) {
+        end = "no capacity table is to blame";
+        break;
+      }
+      if (revisions.size() == kMostRevisions || out_of_time()) break;
+      revisions.push_back(revise(lessons, latest));
+      solve_once(Pass::kFull);
+      Planned next = conclude(revisions);
+      if (next.ending != Ending::kPlanned) {
+        end = "with the tables corrected the answer is \"" + next.plan.status() + "\"";
+        for (const plan::Conflict& conflict : next.plan.conflicts()) {
+          end += "; " + conflict.text();
+        }
+        if (next.ending == Ending::kInterrupted) {
+          best.ending = Ending::kInterrupted;
+          best.plan.set_reproducible(false);
+        }
+        break;
+      }
+      latest = next.plan;
+      if (better(next.plan, best.plan)) best = std::move(next);
+    }
+    tell_open(best.plan, revisions.size(), end);
+    return best;
+  }
+
+  bool out_of_time() const {
+    return settings_.time_limit_s && solving_.count() >= *settings_.time_limit_s;
+  }
+
+  static bool better(const plan::Plan& a, const plan::Plan& b) {
+    const auto rank = [](const plan::Plan& plan) {
+      const OpenCells open = open_cells(plan);
+      return std::tuple(open.missed, open.not_shown,
+                        plan.totals().objective_usd_micro());
+    };
+    return rank(a) < rank(b);
+  }
+
+  plan::Revision revise(const std::vector<Lesson>& lessons, const plan::Plan& missed) {
+    plan::Revision revision;
+    const int open = open_cells(missed).all();
+    revision.set_open(static_cast<std::uint32_t>(open));
+    revision.set_objective_usd_micro(missed.totals().objective_usd_micro());
+    revision.set_bound_usd_micro(missed.bound().objective_usd_micro());
+    say(fmt::format("{} objectives are open: correcting tables by what was seen",
+                    open));
+    for (const std::string& line : learn(lessons, servings_)) {
+      say("  " + line);
+      revision.add_corrected(line);
+    }
+    seal(revision);
+    return revision;
+  }
+
+  static void tell_open(plan::Plan& plan, std::size_t tried, const std::string& end) {
+    constexpr std::size_t kMostLines = 6;
+    if (open_cells(plan).all() == 0) return;
+    plan::Outlook& outlook = *plan.mutable_outlook();
+    if (tried > 0) {
+      outlook.add_lines(
+          fmt::format("tables were corrected {} times by what living through showed; "
+                      "this plan has the fewest open objectives",
+                      tried));
+    }
+    if (!end.empty()) outlook.add_lines(end);
+    std::vector<std::string> lines = remedies(plan);
+    if (lines.size() > kMostLines) {
+      const std::string more = fmt::format("and {} more", lines.size() - kMostLines);
+      lines.resize(kMostLines);
+      lines.push_back(more);
+    }
+    for (const std::string& line : lines) outlook.add_lines(line);
+    seal(outlook);
   }
 
   const scenarios::Scenario& scenario_;
   const PlannerSettings& settings_;
   Question question_;
   std::vector<Serving> servings_;
+  // The latest answer, and the tables that it is of: those in `servings_` may be ahead.
+  std::vector<Serving> solved_with_;
   BuiltInstance built_;
   Solution solution_;
+  std::chrono::duration<double> solving_{0};
 };
 
 }  // namespace
@@ -209,10 +375,16 @@ Planned make_plan(const scenarios::Scenario& scenario, const datasets::Catalog& 
   return Planner(scenario, catalog, settings).plan();
 }
 
+Planned decide(const scenarios::Scenario& scenario, const datasets::Catalog& catalog,
+               const PlannerSettings& settings) {
+  return Planner(scenario, catalog, settings).decide();
+}
+
 void simulate_plan(plan::Plan& plan, const scenarios::Scenario& scenario,
                    const datasets::Catalog& catalog) {
   const Question question = Question::ask(scenario, catalog);
   live_through(question, plan);
+  if (plan.status() == "interrupted") plan.set_status("planned");
 }
 
 }  // namespace isochrone::place

@@ -70,6 +70,7 @@ struct LevelTable {
   std::vector<MicroRps> capacity;           ///< at kSupport
   std::vector<MicroRps> degraded_capacity;  ///< at kSupport
   std::vector<double> correction;           ///< at kSupport, 1 until simulated
+  std::vector<double> degraded_correction;  ///< likewise, of the degraded capacity
 
   /// Load that n replicas carry within the waiting budget.
   MicroRps carries(std::int64_t n) const;
@@ -131,10 +132,30 @@ std::vector<LevelTable> build_tables(std::span<const ServingOption> options,
 /// load is moved, in at most two secant steps, until the simulated P(wait > budget) is
 /// wait_share within its confidence; `correction` is the ratio to the birth-death
 /// value. Other support points take the correction of their neighbours, linear in log
-/// n. Corrections given before are replaced. At most `requests` are simulated, in all.
+/// n. Corrections given before are replaced; the degraded capacity moves in proportion.
+/// At most `requests` are simulated, in all.
 LevelTable corrected(const LevelTable& level, const ServingOption& option,
                      const scenarios::Modulation& modulation,
                      std::span<const std::int64_t> replicas, std::uint64_t seed,
                      std::uint64_t requests);
+
+/// What living through a plan showed of n replicas of a level.
+struct Lived {
+  std::int64_t replicas = 1;
+  MicroRps load;      ///< the largest that they had
+  double excess = 0;  ///< share of misses beyond what is allowed; 0: nothing was missed
+};
+
+/// The level (its degraded capacity alone, if `degraded`) as living through it showed:
+/// where too much was missed, n replicas carry less than the load they had, by as much
+/// as the model says that `excess` fewer may wait, 3 % at least and 40 % at most. The
+/// ratio spreads to other n as in corrected(), but not to those where nothing was
+/// missed; and fewer replicas carry no more per replica than more do, so they fall with
+/// them. Never raises a capacity.
+LevelTable tightened(const LevelTable& level, const scenarios::Modulation& modulation,
+                     std::span<const Lived> lived, bool degraded);
+
+/// Points of kSupport on both sides of n, which decide what n replicas carry.
+std::vector<std::int64_t> supports_of(std::int64_t n);
 
 }  // namespace isochrone::place

@@ -251,7 +251,7 @@ void check_stock(const Facts& facts, Faults& faults) {
 
 /// A batch workload runs at one site, whole.
 void check_batch_served(const Facts& facts, Faults& faults) {
-  if (facts.plan.status() != "planned") return;
+  if (facts.plan.status() != "planned" && facts.plan.status() != "interrupted") return;
   for (const spec::Workload& workload : facts.scenario.spec.workloads()) {
     if (workload.kind() != "batch") continue;
     const auto pools =

@@ -34,7 +34,14 @@ void check_seals(const plan::Plan& plan, Faults& faults) {
   }
   faults.equal("provenance.tables_hash", plan.provenance().tables_hash(),
                sha256(tables));
-  if (plan.status() != "planned") return;
+  if (plan.pools_size() == 0) return;  // a refusal
+  if (plan.has_outlook()) {
+    faults.equal("outlook.seal", plan.outlook().seal(), seal_of(plan.outlook()));
+  }
+  for (int i = 0; i < plan.revisions_size(); ++i) {
+    faults.equal(fmt::format("revisions[{}].seal", i), plan.revisions(i).seal(),
+                 seal_of(plan.revisions(i)));
+  }
   faults.equal("certificate.seal", plan.certificate().seal(),
                seal_of(plan.certificate()));
 }
@@ -88,7 +95,7 @@ void check_provenance(const Facts& facts, Faults& faults) {
                std::string(ISOCHRONE_RELEASE));
   // No release starts from a base plan yet.
   faults.equal("provenance.start", provenance.start(), "cold");
-  const bool planned = plan.status() == "planned";
+  const bool planned = plan.status() == "planned" || plan.status() == "interrupted";
   if (!planned && plan.status() != "infeasible" && plan.status() != "undecided") {
     faults.add("status", fmt::format("\"{}\" is no status of a plan", plan.status()));
   }

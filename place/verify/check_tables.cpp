@@ -100,7 +100,8 @@ class TableCheck {
     const int points = table_.replicas_size();
     if (points == 0 || table_.capacity_size() != points ||
         table_.degraded_capacity_size() != points ||
-        table_.correction_size() != points) {
+        table_.correction_size() != points ||
+        table_.degraded_correction_size() != points) {
       faults_.add(at("capacity"),
                   "replicas, capacities and corrections differ in number");
     }
@@ -197,23 +198,23 @@ class TableCheck {
           queue.carried_rate(table_.wait_budget_ms() / 1e3, wait_share_);
       const double degraded = queue.carried_rate(table_.degraded_wait_budget_ms() / 1e3,
                                                  degraded_wait_share_);
-      compare_capacity("capacity", i, table_.capacity(i), normal);
-      compare_capacity("degraded_capacity", i, table_.degraded_capacity(i), degraded);
+      compare_capacity("capacity", i, table_.capacity(i), normal, table_.correction(i));
+      compare_capacity("degraded_capacity", i, table_.degraded_capacity(i), degraded,
+                       table_.degraded_correction(i));
     }
   }
 
-  void compare_capacity(const char* field, int point, std::int64_t claimed,
-                        double rate) {
-    const double should = rate * table_.correction(point) * 1e6;
+  void compare_capacity(const char* field, int point, std::int64_t claimed, double rate,
+                        double correction) {
+    const double should = rate * correction * 1e6;
     if (std::abs(static_cast<double>(claimed) - should) <=
         kCapacityTolerance * should + 1) {
       return;
     }
-    faults_.add(
-        at(field),
-        fmt::format("{} replicas carry {} micro-rps, by the slow way {:.0f} "
-                    "(corrected by {})",
-                    table_.replicas(point), claimed, should, table_.correction(point)));
+    faults_.add(at(field),
+                fmt::format("{} replicas carry {} micro-rps, by the slow way {:.0f} "
+                            "(corrected by {})",
+                            table_.replicas(point), claimed, should, correction));
   }
 
   void check_reach() {
@@ -337,10 +338,12 @@ void note_what_rests_on_simulation(const plan::Plan& plan,
   double low = 1;
   double high = 1;
   for (const plan::Table& table : plan.tables()) {
-    for (const double correction : table.correction()) {
-      corrected += correction != 1 ? 1 : 0;
-      low = std::min(low, correction);
-      high = std::max(high, correction);
+    for (const auto* field : {&table.correction(), &table.degraded_correction()}) {
+      for (const double correction : *field) {
+        corrected += correction != 1 ? 1 : 0;
+        low = std::min(low, correction);
+        high = std::max(high, correction);
+      }
     }
   }
   if (plan.tables_size() > 0) {

@@ -11,9 +11,25 @@
 namespace isochrone::verify {
 namespace {
 
+bool lived_through(const plan::Plan& plan) { return plan.status() == "planned"; }
+
+bool has_a_plan(const plan::Plan& plan) {
+  return plan.status() == "planned" || plan.status() == "interrupted";
+}
+
+/// What nobody has lived through has nothing to show for it.
+void check_nothing_lived(const plan::Plan& plan, Faults& faults) {
+  if (plan.cells_size() > 0 || plan.drills_size() > 0) {
+    faults.add("status", "interrupted, but there are simulated cells or drills");
+  }
+  faults.equal("simulated_requests", plan.simulated_requests(), std::uint64_t{0});
+  faults.equal("day_requests", plan.day_requests(), std::uint64_t{0});
+  if (plan.reproducible()) faults.add("reproducible", "an interrupted plan is not");
+}
+
 void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& checked) {
   checked.push_back("scenario, data, tables and release are those that the plan names");
-  if (plan.status() != "planned") return;
+  if (!has_a_plan(plan)) return;
   checked.push_back(
       fmt::format("{} populations and their loads", plan.populations_size()));
   checked.push_back(
@@ -33,8 +49,11 @@ void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& chec
                                 plan.certificate().prices_size(),
                                 plan.certificate().rows_size()));
   checked.push_back(
-      fmt::format("{} simulated cells and {} drills: verdicts, none missing",
-                  plan.cells_size(), plan.drills_size()));
+      lived_through(plan)
+          ? fmt::format("{} simulated cells and {} drills: verdicts, none missing",
+                        plan.cells_size(), plan.drills_size())
+          : "BUT it was interrupted before it was lived through: nothing shows that "
+            "objectives are met");
   checked.push_back(fmt::format("{} assumptions and {} warnings, word for word",
                                 plan.assumptions_size(), plan.warnings_size()));
   if (plan.step_times_size() > 0) {
@@ -57,7 +76,7 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
   Faults faults;
   Verification result;
   check_provenance(facts, faults);
-  if (plan.status() == "planned") {
+  if (has_a_plan(plan)) {
     check_populations(facts, faults);
     check_sites(facts, faults);
     check_pools(facts, faults);
@@ -68,10 +87,14 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
     check_bill(facts, faults);
     check_tables(facts, faults, result.rests_on);
     check_bound(facts, faults);
-    check_cells(facts, faults);
-    check_drills(facts, faults);
+    if (lived_through(plan)) {
+      check_cells(facts, faults);
+      check_drills(facts, faults);
+    } else {
+      check_nothing_lived(plan, faults);
+    }
     check_repairs(facts, faults);
-    check_step_times(facts, faults);
+    if (lived_through(plan)) check_step_times(facts, faults);
     check_law(facts, faults);
     check_words(facts, faults);
   } else {

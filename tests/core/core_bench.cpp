@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string_view>
 
 #include "core/worlds.h"
@@ -39,11 +40,13 @@ int main(int argc, char** argv) {
   }
   const Instance world = round_world(7, size);
   const auto start = std::chrono::steady_clock::now();
-  effort.progress = [&](std::int64_t plan, std::int64_t bound) {
-    std::printf("%6.1f s (%.1f CPU s)  plan %.4f M  bound %.4f M  gap %.2f %%\n",
-                seconds_since(start), cpu_seconds(), static_cast<double>(plan) / 1e12,
-                static_cast<double>(bound) / 1e12,
-                100.0 * static_cast<double>(plan - bound) / static_cast<double>(plan));
+  effort.progress = [&](std::optional<std::int64_t> plan, std::int64_t bound) {
+    if (!plan) return;
+    std::printf(
+        "%6.1f s (%.1f CPU s)  plan %.4f M  bound %.4f M  gap %.2f %%\n",
+        seconds_since(start), cpu_seconds(), static_cast<double>(*plan) / 1e12,
+        static_cast<double>(bound) / 1e12,
+        100.0 * static_cast<double>(*plan - bound) / static_cast<double>(*plan));
     std::fflush(stdout);
   };
   const Solution solution = solve(world, effort);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 #include <vector>
 
@@ -38,6 +40,7 @@ LevelTable chain_level() {
     level.correction.push_back(1);
   }
   level.degraded_capacity = level.capacity;
+  level.degraded_correction = level.correction;
   return level;
 }
 
@@ -100,6 +103,62 @@ TEST_SUITE("place/correction") {
 
     CHECK(twice.correction == once.correction);
     CHECK(std::abs(twice.carries(1).count() - once.carries(1).count()) <= 1);
+  }
+
+  // At budget 20 ms the chain lets 4 % wait. 900 of 1,000 were seen to be too many by a
+  // hundredth, so 3 % may wait at less than 900.
+  TEST_CASE("a level that missed carries less than what it was seen to miss at") {
+    const LevelTable before = chain_level();
+    const MicroRps load = MicroRps::of(before.carries(4).count() * 9 / 10);
+    const std::vector<Lived> lived{{4, load, 0.01}};
+
+    const LevelTable after = tightened(before, {}, lived, false);
+
+    CHECK(after.carries(4) < load);
+    const auto asked =
+        carried_load(before.occupancy, before.residence_s, 4, 4, 0.02, 0.03, {});
+    const double part = std::clamp(static_cast<double>(asked.count()) /
+                                       static_cast<double>(before.carries(4).count()),
+                                   0.6, 0.97);
+    CHECK(static_cast<double>(after.carries(4).count()) ==
+          doctest::Approx(part * static_cast<double>(load.count())).epsilon(1e-3));
+    CHECK(after.degraded_capacity == before.degraded_capacity);
+    CHECK(after.degraded_correction == before.degraded_correction);
+  }
+
+  TEST_CASE("a correction is what its capacity is of the chain's") {
+    const LevelTable before = chain_level();
+    const std::vector<Lived> lived{{6, before.degraded_carries(6), 0.05}};
+
+    const LevelTable after = tightened(before, {}, lived, true);
+
+    for (std::size_t i = 0; i < std::size(kSupport); ++i) {
+      CAPTURE(kSupport[i]);
+      CHECK(after.degraded_correction[i] <= 1);
+      CHECK(static_cast<double>(after.degraded_capacity[i].count()) ==
+            doctest::Approx(after.degraded_correction[i] *
+                            static_cast<double>(before.degraded_capacity[i].count()))
+                .epsilon(1e-5));
+    }
+    CHECK(after.capacity == before.capacity);
+  }
+
+  // Per replica 16 must carry no less than 8, or the table raises them again.
+  TEST_CASE("fewer replicas fall with more, and those that held their objective stay") {
+    const LevelTable before = chain_level();
+    const std::vector<Lived> lived{{16, before.carries(16), 0.03},
+                                   {64, before.carries(64), 0}};
+
+    const LevelTable after = tightened(before, {}, lived, false);
+
+    CHECK(after.carries(16).count() <= before.carries(16).count() * 97 / 100);
+    CHECK(after.carries(64) == before.carries(64));
+    for (std::int64_t n = 1; n < 64; ++n) {
+      CAPTURE(n);
+      CHECK(after.carries(n) <= before.carries(n));
+      CHECK(after.carries(n).count() * (n + 1) <=
+            (after.carries(n + 1).count() + 1) * n);
+    }
   }
 
   TEST_CASE("only support points can be corrected") {

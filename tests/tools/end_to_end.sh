@@ -66,6 +66,43 @@ expect 3 plan "$examples/southeast-asia-latency.yaml" -o "$work/none.pb" \
   --set 'workloads[0].connection=cold_tls' --set 'workloads[0].slo={ttft_p95_ms: 300}' \
   --set 'sites.only=["*/us-east*"]'
 
+# Counting proves it: survival needs two sites. And where nothing is proven and nothing
+# found, it says what to do.
+expect 3 plan "$examples/eu-bank-fraud.yaml" --set limits.max_sites=1 -o "$work/none.pb"
+grep -q 'sites_to_survive' "$work/out" && grep -q 'resilience: {survive: provider' "$work/out" ||
+  fail "the lines that ask one site to survive its loss are not cited"
+
+# interrupt SIGNAL LINE: sends the signal when the line of progress is there; it must end
+# with 130 within a second (three are allowed on a busy machine).
+interrupt() {
+  local code=0 pid start
+  rm -f "$work/cut.pb"
+  "$isochrone" plan "$examples/southeast-asia-latency.yaml" -o "$work/cut.pb" \
+    >"$work/out" 2>"$work/err" &
+  pid=$!
+  until grep -q "$2" "$work/err"; do
+    kill -0 $pid 2>/dev/null || fail "it ended before \"$2\""
+    sleep 0.02
+  done
+  kill -"$1" $pid
+  start=$(date +%s%N)
+  wait $pid || code=$?
+  ((code == 130)) || fail "interrupted at \"$2\" it ended with $code"
+  (($(date +%s%N) - start < 3000000000)) || fail "interrupted at \"$2\" it went on"
+}
+interrupt INT 'candidate sites'
+[[ ! -e $work/cut.pb ]] || fail "a plan was written before there was one"
+interrupt TERM 'living through'
+grep -q ': interrupted' "$work/out" || fail "a plan that nobody lived through does not say so"
+expect 0 verify "$examples/southeast-asia-latency.yaml" "$work/cut.pb"
+grep -q 'BUT it was interrupted' "$work/out" || fail "verify takes it for a whole plan"
+simulated=0
+"$isochrone" simulate "$examples/southeast-asia-latency.yaml" --plan "$work/cut.pb" \
+  -o "$work/whole.pb" -q >"$work/out" || simulated=$?
+((simulated == 0)) || fail "living through it later ended with $simulated"
+expect 0 verify "$examples/southeast-asia-latency.yaml" "$work/whole.pb"
+grep -q 'none missing' "$work/out" || fail "the cells of the plan are not checked"
+
 # A sweep: one row and one plan per point, the same bytes at one and two threads.
 cat >"$work/sweep.yaml" <<EOT
 name: headroom

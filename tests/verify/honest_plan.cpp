@@ -111,6 +111,7 @@ class Builder {
       table.add_capacity(carries(0.020));
       table.add_degraded_capacity(carries(0.080));
       table.add_correction(1);
+      table.add_degraded_correction(1);
     }
     table.set_rests_on("rate given by the scenario; no KV limit");
     add_reach(table);

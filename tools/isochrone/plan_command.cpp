@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ranges>
 
 #include <fmt/format.h>
 
+#include "base/stopping.h"
 #include "place/plan_file/plan_file.h"
 #include "place/plan_file/show.h"
 #include "place/planner/planner.h"
@@ -21,6 +23,20 @@ struct PlanOptions {
   std::optional<double> time_limit_s;
 };
 
+/// nullopt where it is cut short: whoever interrupts does not wait for it.
+std::optional<verify::Verification> verified(place::Planned& planned,
+                                             const scenarios::Scenario& scenario,
+                                             const datasets::Catalog& catalog) {
+  const StopScope scope(interrupted);
+  try {
+    stop_if_asked();
+    return verify::verify(planned.plan, scenario, catalog);
+  } catch (const Stopped&) {
+    planned.ending = place::Ending::kInterrupted;
+    return std::nullopt;
+  }
+}
+
 void run_plan(const PlanOptions& options, Session& session) {
   catch_interrupts();
   check_output(options.output, {options.scenario});
@@ -32,18 +48,18 @@ void run_plan(const PlanOptions& options, Session& session) {
   settings.progress = [&](std::string_view line) { session.log(line); };
   place::Planned planned = place::make_plan(scenario, session.catalog(), settings);
   const bool has_plan = planned.plan.pools_size() > 0;
-  verify::Verification checked;
-  if (has_plan) {
-    checked = verify::verify(planned.plan, scenario, session.catalog());
-  }
+  std::optional<verify::Verification> checked;
+  if (has_plan) checked = verified(planned, scenario, session.catalog());
   // Shown first: a file that cannot be written must not take the result with it.
   print(place::show_plan(planned.plan));
   if (has_plan) {
-    print(verification_text(checked));
+    print(checked
+              ? verification_text(*checked)
+              : "\ninterrupted: the plan was not verified; `isochrone verify` does");
     place::write_plan(planned.plan, options.output);
     print(fmt::format("plan written to {}", options.output));
   }
-  session.exit = exit_code(planned, checked);
+  session.exit = exit_code(planned, checked.value_or(verify::Verification{}));
 }
 
 }  // namespace

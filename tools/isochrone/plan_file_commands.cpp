@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/stopping.h"
 #include "place/plan_file/atomic_file.h"
 #include "place/plan_file/diff.h"
 #include "place/plan_file/exports.h"
@@ -54,6 +55,8 @@ void run_verify(const FileOptions& options, Session& session) {
 }
 
 void run_simulate(const FileOptions& options, Session& session) {
+  catch_interrupts();
+  const StopScope scope(interrupted);
   if (!options.output.empty()) check_output(options.output, {options.scenario});
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   plan::Plan plan = place::read_plan(options.plan);

@@ -14,6 +14,7 @@
 #include "scenarios/residency.h"
 #include "scenarios/schema.h"
 #include "scenarios/vocabulary.h"
+#include "tools/isochrone/explain_infeasible.h"
 #include "tools/isochrone/session.h"
 #include "tools/isochrone/template.h"
 
@@ -49,6 +50,7 @@ void run_validate(const ValidateOptions& options, Session& session) {
 }
 
 struct ExplainOptions {
+  bool infeasible = false;
   std::string scenario;
   std::vector<std::string> residency;   // FROM CLASS
   std::vector<std::string> mechanisms;  // in place, where no scenario says
@@ -117,6 +119,11 @@ geo::CountryCode check_explain(const ExplainOptions& options,
 }
 
 void run_explain(const ExplainOptions& options, Session& session) {
+  if (options.infeasible) {
+    if (options.scenario.empty()) usage_error("--infeasible needs a scenario");
+    explain_infeasible(options.scenario, session);
+    return;
+  }
   const datasets::Catalog& catalog = session.catalog();
   const geo::CountryCode from = check_explain(options, catalog);
   const scenarios::Scenario scenario = options.scenario.empty()
@@ -190,7 +197,8 @@ void add_explain(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "explain",
       "A site or region of a plan: --site S or --region R; where data may go, row by "
-      "row: --residency FROM CLASS");
+      "row: --residency FROM CLASS; why there is no plan, and what would help: "
+      "--infeasible");
   command->add_option("scenario", options->scenario,
                       "Scenario file; unset: the law alone, with --mechanisms on --on; "
                       "with --site or --region a plan file will do");
@@ -207,6 +215,10 @@ void add_explain(CLI::App& app, Session& session) {
   residency->excludes(site)->excludes(region);
   site->excludes(region);
   command->add_option("--plan", options->plan, "Plan file, for --site and --region");
+  auto* infeasible =
+      command->add_flag("--infeasible", options->infeasible,
+                        "The conflict, and single relaxations tried with quick effort");
+  infeasible->excludes(residency)->excludes(site)->excludes(region);
   command
       ->add_option("--mechanisms", options->mechanisms,
                    "In place, where no scenario is given, e.g. adequacy,scc")
@@ -218,8 +230,8 @@ void add_explain(CLI::App& app, Session& session) {
   command->callback([options, &session] {
     if (!options->site.empty() || !options->region.empty())
       return explain_plan(*options);
-    if (options->residency.empty()) {
-      throw CLI::RequiredError("one of --residency, --site and --region");
+    if (options->residency.empty() && !options->infeasible) {
+      throw CLI::RequiredError("one of --residency, --site, --region and --infeasible");
     }
     if (options->residency.size() == 3) {
       if (!options->scenario.empty()) usage_error("--residency takes two words");

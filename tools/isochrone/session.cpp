@@ -62,6 +62,13 @@ std::vector<scenarios::Setting> Session::overrides() const {
   return overrides;
 }
 
+scenarios::Scenario Session::scenario_with(const std::string& path,
+                                           const scenarios::Setting& setting) {
+  std::vector<scenarios::Setting> all = overrides();
+  all.push_back(setting);
+  return scenarios::read_scenario(path, catalog(), all);
+}
+
 scenarios::Scenario Session::scenario(const std::string& path) {
   scenarios::Scenario scenario = scenarios::read_scenario(path, catalog(), overrides());
   for (const Diagnostic& warning : scenario.warnings) log(render(warning, ""));

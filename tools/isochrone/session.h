@@ -45,6 +45,9 @@ class Session {
   std::vector<scenarios::Setting> overrides() const;
   /// Reads a scenario with --set and --seed applied; prints its warnings.
   scenarios::Scenario scenario(const std::string& path);
+  /// The same with one more field set, and no warnings.
+  scenarios::Scenario scenario_with(const std::string& path,
+                                    const scenarios::Setting& setting);
   /// A line to stderr, unless --quiet.
   void log(std::string_view line) const;
 

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/parallel_in_order.h"
+#include "base/stopping.h"
 #include "place/plan_file/plan_file.h"
 #include "place/planner/planner.h"
 #include "place/verify/verify.h"
@@ -83,21 +84,27 @@ std::string line_of(const Sweep& sweep, std::size_t point, const PointRow& row) 
                            csv_cell(one_line(row.message)));
 }
 
+/// Of a point that somebody did not wait for.
+PointRow not_run() {
+  PointRow row;
+  row.ending = "not run";
+  row.exit = kInterruptedByUser;
+  return row;
+}
+
 PointRow plan_point(const Sweep& sweep, std::size_t point, const SweepResults& results,
                     std::vector<scenarios::Setting> settings,
                     const datasets::Catalog& catalog) {
   PointRow row;
   try {
-    if (interrupted()) {
-      row.ending = "not run";
-      row.exit = kInterruptedByUser;
-      return row;
-    }
+    if (interrupted()) return not_run();
     for (auto& setting : sweep.settings(point)) settings.push_back(std::move(setting));
     const auto scenario = scenarios::read_scenario(sweep.scenario, catalog, settings);
     place::PlannerSettings how;
     how.interrupted = interrupted;
     const place::Planned planned = place::make_plan(scenario, catalog, how);
+    if (planned.ending == place::Ending::kInterrupted) return not_run();
+    const StopScope scope(interrupted);
     verify::Verification checked;
     row.ending = planned.plan.status();
     if (planned.plan.pools_size() > 0) {
@@ -117,6 +124,8 @@ PointRow plan_point(const Sweep& sweep, std::size_t point, const SweepResults& r
     for (const plan::Conflict& conflict : planned.plan.conflicts()) {
       if (row.message.empty()) row.message = conflict.text();
     }
+  } catch (const Stopped&) {
+    return not_run();
   } catch (const std::exception& fault) {
     row.ending = "failed";
     row.exit =

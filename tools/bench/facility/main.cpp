@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,10 @@ void solve_file(const Order& order, const std::string& file) {
   };
   place::Effort effort = order.effort;
   if (order.log) {
-    effort.progress = [&](std::int64_t plan, std::int64_t bound) {
-      if (plan == 0) return;
+    effort.progress = [&](std::optional<std::int64_t> plan, std::int64_t bound) {
+      if (!plan) return;
       fmt::print(stderr, "{:9.2f} s  plan {:.3f}  bound {:.3f}  gap {:.4f} %\n",
-                 seconds(), units(plan), units(bound), percent(plan, bound));
+                 seconds(), units(*plan), units(bound), percent(*plan, bound));
     };
   }
   const place::Solution solution = place::solve(instance, effort);
