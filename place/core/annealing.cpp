@@ -109,9 +109,7 @@ void Annealing::change(int site, int commodity, int point) {
   const std::uint64_t* losses = nullptr;
   std::int64_t more = 0;
   std::int64_t less = 0;
-  const auto usable = [&](int p) {
-    return std::max<std::int64_t>(0, points[at(p)].capacity - model_.margin());
-  };
+  const auto usable = [&](int p) { return model_.usable(points[at(p)]); };
   if (point >= 0) {
     gains = &touched_[model_.class_index(site, points[at(point)].reach) * kWords];
     more = usable(point);

@@ -47,7 +47,6 @@ class Branching {
   std::vector<PartProof> proofs() const;
   std::int64_t nodes() const { return nodes_; }
   std::int64_t steps() const { return steps_; }
-  std::size_t open_parts() const { return open_.size(); }
 
  private:
   struct Node {

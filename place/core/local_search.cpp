@@ -174,8 +174,7 @@ std::int64_t LocalSearch::supply_to(const Cut& cut, int site,
                                     const Point& point) const {
   const int reach = cut.loss ? point.degraded_reach : point.reach;
   if (cut.reaches[model_.class_index(site, reach)] == 0) return 0;
-  return cut.loss ? point.degraded
-                  : std::max<std::int64_t>(0, point.capacity - model_.margin());
+  return cut.loss ? point.degraded : model_.usable(point);
 }
 
 std::optional<Incumbent> LocalSearch::construct(const Service& service,

@@ -10,8 +10,7 @@ namespace isochrone::place {
 
 /// Sum over the short cuts of the part of their need that the point would supply.
 double LocalSearch::relief(const std::vector<Want>& wants, const Point& point) const {
-  const double supply =
-      static_cast<double>(std::max<std::int64_t>(0, point.capacity - model_.margin()));
+  const double supply = static_cast<double>(model_.usable(point));
   const double degraded = static_cast<double>(point.degraded);
   double sum = 0;
   for (const Want& want : wants) {

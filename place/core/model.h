@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -105,6 +106,10 @@ class Model {
   }
   /// Capacity that plans leave free on every pool, so that shares can be rounded.
   std::int64_t margin() const { return margin_; }
+  /// What plans may put on a point.
+  std::int64_t usable(const Point& point) const {
+    return std::max<std::int64_t>(0, point.capacity - margin_);
+  }
   /// Pairs of site and demand that some point reaches.
   std::int64_t arcs() const { return arcs_; }
   /// Whether some point of some site reaches the demand.

@@ -17,10 +17,6 @@ constexpr std::size_t kTried = 8;      // flips that are evaluated at a time
 constexpr std::size_t kPartners = 20;  // sites to be opened that a swap may choose from
 constexpr int kTabu = 8;               // flips before a site may be flipped back
 
-std::int64_t usable(const Model& model, const Point& point) {
-  return std::max<std::int64_t>(0, point.capacity - model.margin());
-}
-
 }  // namespace
 
 bool OpenSearch::fits(const Model& model) {
@@ -94,7 +90,7 @@ OpenSearch::Priced OpenSearch::priced(Transport& transport, Found found) const {
   for (int s = 0; s < model_.sites(); ++s) {
     if (now.found.point[at(s)] < 0) continue;
     const Point& built = model_.points(s, 0)[at(now.found.point[at(s)])];
-    now.rents += now.rent[at(s)] * static_cast<double>(usable(model_, built));
+    now.rents += now.rent[at(s)] * static_cast<double>(model_.usable(built));
     for (int d = 0; d < model_.demands(); ++d) {
       if (!has_bit(model_.reach(s, built.reach), d)) continue;
       const double cost = static_cast<double>(model_.traffic_cost(s, 0, d)) +
@@ -126,7 +122,7 @@ double OpenSearch::most_gain(const std::vector<double>& price, int site) const {
     worth += own;
     load += items.back().second;
   }
-  double left = static_cast<double>(usable(model_, point));
+  double left = static_cast<double>(model_.usable(point));
   if (load <= left || worth == kNever) return worth;
   std::ranges::sort(items, [](const auto& a, const auto& b) {
     return a.first * b.second > b.first * a.second;
@@ -148,7 +144,7 @@ double OpenSearch::least_after(const Priced& now, const Flip& flip) const {
   if (flip.close >= 0) {
     const Point& built =
         model_.points(flip.close, 0)[at(now.found.point[at(flip.close)])];
-    least += now.rent[at(flip.close)] * static_cast<double>(usable(model_, built)) -
+    least += now.rent[at(flip.close)] * static_cast<double>(model_.usable(built)) -
              static_cast<double>(model_.instance().sites[at(flip.close)].fixed_cost +
                                  built.cost);
     for (int d = 0; d < model_.demands(); ++d) {

@@ -130,7 +130,7 @@ std::int64_t CutMeter::usable(const Cut& cut, const PlanState& state) {
     if (pick.commodity != cut.commodity) continue;
     const Point& point = state.point(pick);
     if (cut.reaches[model_.class_index(pick.site, point.reach)] == 0) continue;
-    std::int64_t amount = std::max<std::int64_t>(0, point.capacity - model_.margin());
+    std::int64_t amount = model_.usable(point);
     if (shared) {
       std::int64_t& sum = sums_[at(model_.instance().sites[at(pick.site)].group)];
       amount = std::min(amount, cut.group_limit - sum);

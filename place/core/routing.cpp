@@ -85,9 +85,7 @@ std::vector<Bits> Router::shortfall(const PlanState& state, const Service& servi
   std::size_t edge = classes_.size();
   for (std::size_t p = 0; p < pools_.size(); ++p, ++edge) {
     const Point& point = state.point(state.picks()[at(pools_[p])]);
-    std::int64_t capacity =
-        degraded ? point.degraded
-                 : std::max<std::int64_t>(0, point.capacity - model_.margin());
+    std::int64_t capacity = degraded ? point.degraded : model_.usable(point);
     if (!lost.empty() && lost[p] != 0) capacity = 0;
     network_.set_capacity(edge, capacity);
   }

@@ -15,10 +15,6 @@
 namespace isochrone::place {
 namespace {
 
-std::int64_t usable(const Model& model, const Point& point) {
-  return std::max<std::int64_t>(0, point.capacity - model.margin());
-}
-
 /// Integer price of a unit of load, the same scale for a whole block.
 double unit_price_scale(const Model& model, const PlanState& state, int commodity,
                         int block) {
@@ -68,7 +64,7 @@ std::optional<std::vector<Carried>> route_cheaply(const Model& model,
       }
       onward = group_nodes[group];
     }
-    join(node, onward, usable(model, state.point(pick)), 0);
+    join(node, onward, model.usable(state.point(pick)), 0);
     pools.emplace_back(i, node);
   }
   std::vector<std::tuple<lemon::SmartDigraph::Arc, int, int>> arcs;

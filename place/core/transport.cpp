@@ -34,7 +34,7 @@ void Transport::gather(const std::vector<int>& point) {
     if (point[at(s)] < 0) continue;
     const Point& built = model_.points(s, 0)[at(point[at(s)])];
     sites_.push_back(s);
-    room_.push_back(std::max<std::int64_t>(0, built.capacity - model_.margin()));
+    room_.push_back(model_.usable(built));
   }
   cost_.resize(at(model_.demands()) * sites_.size());
   for (std::size_t i = 0; i < sites_.size(); ++i) {

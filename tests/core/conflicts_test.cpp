@@ -1,5 +1,7 @@
 #include "place/core/conflicts.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,17 @@ TEST_SUITE("core/conflicts") {
   }
 
   // Each site carries 3: one is too little for 5, two are not, but one of two is lost.
+  // A provider lists many kinds of GPU without a known end of stock; the sum of these
+  // ends is no number.
+  TEST_CASE("stock without end is no short stock, however many rows it has") {
+    Instance world = without_losses(demand_of(3, 2));
+    world.group_share = {Instance::GroupShare::Of::kGpus, 0.6};
+    for (Site& site : world.sites) {
+      site.stock.assign(20, std::numeric_limits<std::int64_t>::max());
+    }
+    CHECK(proof(world) == "");
+  }
+
   TEST_CASE("the largest sites that are allowed may carry too little") {
     Instance world = demand_of(5, 4);
     world.max_sites = 1;
