@@ -71,6 +71,10 @@ std::int64_t connection_trips(const spec::Workload& workload) {
   return 1;
 }
 
+std::int64_t reconnection_trips(const spec::Workload& workload) {
+  return workload.connection() == "cold_quic" ? 2 : 3;
+}
+
 double transfer_ms(const spec::Workload& workload, double download_mbps) {
   if (download_mbps <= 0) return 0;
   double kb = workload.payload().up_kb();

@@ -18,6 +18,10 @@ std::int64_t egress_bytes_per_request(const Scenario& scenario, std::size_t work
 /// 3 TCP + TLS 1.3 (set-up and the request itself).
 std::int64_t connection_trips(const spec::Workload& workload);
 
+/// The same for a user who must connect anew, because the site that served it is lost:
+/// 2 where the workload speaks QUIC, else 3.
+std::int64_t reconnection_trips(const spec::Workload& workload);
+
 /// Time to carry a request up, and for a service its answer down, at the download rate
 /// of the population (no upload figures exist); 0 where the rate is not known.
 double transfer_ms(const spec::Workload& workload, double download_mbps);

@@ -205,6 +205,19 @@ std::string list(const char* heading, const Lines& lines) {
   return out;
 }
 
+/// The plans before this one, and what was learnt from living through each.
+std::string revisions(const plan::Plan& plan) {
+  std::vector<std::string> lines;
+  for (const plan::Revision& one : plan.revisions()) {
+    lines.push_back(fmt::format(
+        "a plan of {} a month (bound {}) left {} open: {}",
+        money(one.objective_usd_micro()), money(one.bound_usd_micro()),
+        one.open() == 1 ? "one objective" : fmt::format("{} objectives", one.open()),
+        fmt::join(one.corrected(), "; ")));
+  }
+  return list("planned anew, for living through it showed what no table had", lines);
+}
+
 std::string conflicts(const plan::Plan& plan) {
   std::string out;
   for (const plan::Conflict& conflict : plan.conflicts()) {
@@ -222,7 +235,7 @@ std::string conflicts(const plan::Plan& plan) {
 std::string show_plan(const plan::Plan& plan, bool detail) {
   return summary(plan) + conflicts(plan) + pools(plan) + one_level(plan) +
          served_where(plan, detail) + bill(plan) + spend(plan) + coverage(plan) +
-         cells(plan) + drills(plan) + repairs(plan) +
+         cells(plan) + drills(plan) + repairs(plan) + revisions(plan) +
          list("what stays open, and what would help", plan.outlook().lines()) +
          list("warnings", plan.warnings()) + list("assumed", plan.assumptions());
 }

@@ -47,6 +47,7 @@ void add_table(const Assembly& a, const Serving& serving, std::size_t l,
     reach.set_country(key.second.text());
     reach.set_rtt_us(reach_us(serving.reach[l], key));
     reach.set_degraded_rtt_us(reach_us(serving.degraded_reach[l], key));
+    reach.set_reconnecting(serving.reconnecting.contains(key));
   }
 }
 

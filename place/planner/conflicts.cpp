@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "place/planner/unlawful.h"
+
 namespace isochrone::place {
 namespace {
 
@@ -84,8 +86,9 @@ class Explainer {
 
   /// Distance to the nearest site that law admits, and the widest reach of any level.
   void explain_no_arc(const Conflict& conflict, plan::Conflict& row) const {
-    std::string text = "no site can serve them within the objectives:";
+    std::string text = "no site can serve them within objectives and law:";
     std::size_t told = 0;
+    std::vector<std::size_t> unlawful;
     for (const int d : conflict.demands) {
       const Population* p = population(d);
       if (p == nullptr) {
@@ -96,10 +99,17 @@ class Explainer {
         continue;
       }
       cite(row, fmt::format("demand[{}]", p->entry));
+      if (!question_.candidates.sites.empty() && !lawful_anywhere(*p)) {
+        unlawful.push_back(static_cast<std::size_t>(d));
+        continue;
+      }
       if (told < 12) text += "\n  " + reason(d, *p);
       ++told;
     }
     if (told > 12) text += fmt::format("\n  and {} more", told - 12);
+    for (const std::string& line : unlawful_users(question_, unlawful)) {
+      text += "\n  " + line;
+    }
     for (const char* path : {"workloads[0].slo", "sites.only", "sites.forbid",
                              "sites.class", "residency", "sites.certifications"}) {
       if (given(path)) cite(row, path);
@@ -139,6 +149,12 @@ class Explainer {
     return true;
   }
 
+  bool lawful_anywhere(const Population& p) const {
+    return std::ranges::any_of(
+        question_.candidates.sites,
+        [&](const CandidateSite& site) { return question_.lawful(p, site); });
+  }
+
   std::string reason(int d, const Population& p) const {
     const CandidateSite* nearest = nullptr;
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
@@ -156,10 +172,6 @@ class Explainer {
     }
     if (question_.candidates.sites.empty()) {
       return fmt::format("{}: there is no candidate site at all", name_of(d));
-    }
-    if (lawful == 0) {
-      return fmt::format("{}: the law admits none of the {} candidate sites",
-                         name_of(d), question_.candidates.sites.size());
     }
     const auto widest = widest_reach(p);
     const std::string at =

@@ -18,6 +18,7 @@
 #include "base/parallel.h"
 #include "place/planner/resolved.h"
 #include "scenarios/network.h"
+#include "scenarios/traffic.h"
 
 namespace isochrone::place {
 namespace {
@@ -27,8 +28,6 @@ using scenarios::kBlocks;
 using scenarios::Population;
 using Graph = lemon::SmartDigraph;
 __extension__ using Wide = __int128;
-
-constexpr std::int64_t kColdTrips = 3;  // TCP + TLS 1.3
 
 /// Who must be carried in a drill, and by whom they may be.
 struct Client {
@@ -243,8 +242,8 @@ class Drills {
     return users;
   }
 
-  /// Nearest first within capacity: a transport problem with the RTT as its cost; what
-  /// finds no place goes to an overflow node.
+  /// Least time on the network within capacity: a transport problem whose costs are the
+  /// round trips of a request; what finds no place goes to an overflow node.
   void route(LossDrill& drill) const {
     Graph graph;
     std::vector<Graph::Node> from;
@@ -276,7 +275,8 @@ class Drills {
       supply[from[c]] = load;
       for (const auto& [pool, rtt] : clients_[c].reachable) {
         if (!survives(pool, drill.row.element())) continue;
-        routes.push_back({c, pool, arc(from[c], to[pool], load, rtt)});
+        const std::int64_t network = trips(clients_[c], pool, drill.row.block()) * rtt;
+        routes.push_back({c, pool, arc(from[c], to[pool], load, network)});
       }
       arc(from[c], overflow, load, kOverflowCost);
     }
@@ -295,19 +295,26 @@ class Drills {
     }
   }
 
+  /// Whoever was not there before the loss must connect first.
+  std::int64_t trips(const Client& client, std::uint32_t pool,
+                     std::size_t block) const {
+    const spec::Workload& workload = question_.workload(client.population->workload);
+    const auto usual = client.usual_ppb.find(pool);
+    return usual == client.usual_ppb.end() || usual->second[block] == 0
+               ? scenarios::reconnection_trips(workload)
+               : scenarios::connection_trips(workload);
+  }
+
   void add_stream(const Client& client, std::uint32_t pool, std::int64_t flow,
                   LossDrill& drill) const {
     plan::Assignment assignment;
     assignment.set_pool(pool);
     assignment.set_rtt_us(client.reachable.at(pool));
     sim::Stream stream = resolved_.stream(assignment, *client.population);
-    // Whoever was not there before the loss must connect first.
-    const auto usual = client.usual_ppb.find(pool);
-    if (usual == client.usual_ppb.end() || usual->second[drill.row.block()] == 0) {
-      stream.connection_trips = kColdTrips;
-    }
+    stream.connection_trips = trips(client, pool, drill.row.block());
     stream.load[drill.row.block()] = MicroRps::of(flow);
     drill.deployment.streams.push_back(stream);
+    drill.populations.push_back(client.row);
   }
 
   const Question& question_;

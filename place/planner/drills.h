@@ -18,6 +18,7 @@ struct LossDrill {
   plan::Drill row;      ///< all but what simulation tells
   bool routed = false;  ///< every request found a place
   sim::Deployment deployment;
+  std::vector<std::size_t> populations;  ///< by stream: its row in the demand
 };
 
 /// One drill per element that the plan uses, in the order of their names; of equally

@@ -140,17 +140,6 @@ class Scene {
   std::vector<std::array<std::int64_t, kBlocks>> load_;  // by pool
 };
 
-/// Which serving and level each table of the plan is of, in the order of assembly.
-std::vector<std::pair<std::size_t, std::size_t>> levels_of(
-    const std::vector<Serving>& servings) {
-  std::vector<std::pair<std::size_t, std::size_t>> levels;
-  for (std::size_t s = 0; s < servings.size(); ++s) {
-    for (std::size_t l = 0; l < servings[s].levels.size(); ++l)
-      levels.emplace_back(s, l);
-  }
-  return levels;
-}
-
 bool open(const plan::Cell& cell) { return cell.verdict() != "met"; }
 
 std::string remedy(const plan::Cell& cell, const std::string& when) {
@@ -162,7 +151,11 @@ std::string remedy(const plan::Cell& cell, const std::string& when) {
   if (!cell.complete() || 1 - cell.attained() <= allowed) {
     return text + "; more requests would tell: simulate.max_requests";
   }
-  return text + fmt::format("; {:.4g} ms would be met", cell.at_percentile_ms());
+  text += fmt::format("; {:.4g} ms would be met", cell.at_percentile_ms());
+  if (cell.missed_by_size() > 0 && cell.missed_by(0) >= 0.5) {
+    text += "; most of the misses are charged to the network";
+  }
+  return text;
 }
 
 }  // namespace
@@ -171,11 +164,12 @@ std::vector<Lesson> lessons_of(const Question& question,
                                const std::vector<Serving>& servings,
                                const plan::Plan& plan) {
   if (open_cells(plan).all() == 0) return {};
-  const auto levels = levels_of(servings);
+  const std::vector<TableOrigin> origins = table_origins(servings);
   std::map<std::tuple<std::size_t, std::size_t, bool>, std::vector<Lived>> seen;
   const auto add = [&](const Scene& scene, bool degraded) {
     for (const auto& [pool, lived] : scene.lived()) {
-      const auto& [serving, level] = levels[plan.pools(static_cast<int>(pool)).table()];
+      const auto& [serving, level] =
+          origins[plan.pools(static_cast<int>(pool)).table()];
       seen[{serving, level, degraded}].push_back(lived);
     }
   };

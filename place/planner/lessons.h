@@ -26,7 +26,8 @@ std::vector<Lesson> lessons_of(const Question& question,
                                const std::vector<Serving>& servings,
                                const plan::Plan& plan);
 
-/// The tables corrected by what was seen; what was done, a line each.
+/// The tables corrected by what was seen; what was done, a line each, none without a
+/// lesson.
 std::vector<std::string> learn(const std::vector<Lesson>& lessons,
                                std::vector<Serving>& servings);
 

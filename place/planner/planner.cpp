@@ -28,6 +28,7 @@
 #include "place/planner/lessons.h"
 #include "place/planner/live_through.h"
 #include "place/planner/question.h"
+#include "place/planner/reconnecting.h"
 #include "place/planner/seal.h"
 #include "place/planner/serving.h"
 
@@ -278,33 +279,52 @@ class Planner {
     if (best.ending != Ending::kPlanned) return best;
     plan::Plan latest = best.plan;
     std::vector<plan::Revision> revisions;
-    std::string end;
+    std::vector<std::string> notes;
+    bool may_hold = true;
     while (open_cells(best.plan).all() > 0) {
-      const auto lessons = lessons_of(question_, servings_, latest);
-      if (lessons.empty()) {
-        end = "no capacity table is to blame";
+      if (revisions.size() == kMostRevisions || out_of_time()) break;
+      const std::vector<Serving> before = servings_;
+      std::vector<std::string> done;
+      if (may_hold) done = hold_to_reconnection(question_, latest, servings_);
+      const bool held = !done.empty();
+      if (!held) done = learn(lessons_of(question_, servings_, latest), servings_);
+      if (done.empty()) {
+        notes.push_back("no capacity table is to blame");
         break;
       }
-      if (revisions.size() == kMostRevisions || out_of_time()) break;
-      revisions.push_back(revise(lessons, latest));
+      revisions.push_back(revise(done, latest));
       solve_once(Pass::kFull);
       Planned next = conclude(revisions);
-      if (next.ending != Ending::kPlanned) {
-        end = "with the tables corrected the answer is \"" + next.plan.status() + "\"";
-        for (const plan::Conflict& conflict : next.plan.conflicts()) {
-          end += "; " + conflict.text();
-        }
-        if (next.ending == Ending::kInterrupted) {
-          best.ending = Ending::kInterrupted;
-          best.plan.set_reproducible(false);
-        }
+      if (next.ending == Ending::kPlanned) {
+        latest = next.plan;
+        if (better(next.plan, best.plan)) best = std::move(next);
+        continue;
+      }
+      notes.push_back(why_no_revision(revisions.back(), next));
+      if (next.ending == Ending::kInterrupted) {
+        best.ending = Ending::kInterrupted;
+        best.plan.set_reproducible(false);
         break;
       }
-      latest = next.plan;
-      if (better(next.plan, best.plan)) best = std::move(next);
+      if (!held) break;
+      // Capacity may still mend what no new connection can.
+      servings_ = before;
+      revisions.pop_back();
+      may_hold = false;
     }
-    tell_open(best.plan, revisions.size(), end);
+    tell_open(best.plan, revisions.size(), notes);
     return best;
+  }
+
+  static std::string why_no_revision(const plan::Revision& revision,
+                                     const Planned& next) {
+    std::string text =
+        fmt::format("corrected ({}) the answer is \"{}\"",
+                    fmt::join(revision.corrected(), "; "), next.plan.status());
+    for (const plan::Conflict& conflict : next.plan.conflicts()) {
+      text += "; " + conflict.text();
+    }
+    return text;
   }
 
   bool out_of_time() const {
@@ -320,7 +340,8 @@ class Planner {
     return rank(a) < rank(b);
   }
 
-  plan::Revision revise(const std::vector<Lesson>& lessons, const plan::Plan& missed) {
+  plan::Revision revise(const std::vector<std::string>& done,
+                        const plan::Plan& missed) const {
     plan::Revision revision;
     const int open = open_cells(missed).all();
     revision.set_open(static_cast<std::uint32_t>(open));
@@ -328,7 +349,7 @@ class Planner {
     revision.set_bound_usd_micro(missed.bound().objective_usd_micro());
     say(fmt::format("{} objectives are open: correcting tables by what was seen",
                     open));
-    for (const std::string& line : learn(lessons, servings_)) {
+    for (const std::string& line : done) {
       say("  " + line);
       revision.add_corrected(line);
     }
@@ -336,7 +357,8 @@ class Planner {
     return revision;
   }
 
-  static void tell_open(plan::Plan& plan, std::size_t tried, const std::string& end) {
+  static void tell_open(plan::Plan& plan, std::size_t tried,
+                        const std::vector<std::string>& notes) {
     constexpr std::size_t kMostLines = 6;
     if (open_cells(plan).all() == 0) return;
     plan::Outlook& outlook = *plan.mutable_outlook();
@@ -346,7 +368,7 @@ class Planner {
                       "this plan has the fewest open objectives",
                       tried));
     }
-    if (!end.empty()) outlook.add_lines(end);
+    for (const std::string& note : notes) outlook.add_lines(note);
     std::vector<std::string> lines = remedies(plan);
     if (lines.size() > kMostLines) {
       const std::string more = fmt::format("and {} more", lines.size() - kMostLines);

@@ -263,7 +263,7 @@ Serving build_serving(const Question& question, std::size_t workload) {
 void compute_reach(const Question& question, Serving& serving,
                    const Serving::LostShares& lost) {
   // One representative per (entry, country): its users share objectives and access law.
-  std::map<std::pair<std::size_t, geo::CountryCode>, const Population*> users;
+  std::map<Serving::Users, const Population*> users;
   for (const Population& p : question.demand.populations) {
     if (p.workload == serving.workload) {
       users.try_emplace({p.entry, p.endpoint.country}, &p);
@@ -272,18 +272,21 @@ void compute_reach(const Question& question, Serving& serving,
   const spec::Workload& workload = question.workload(serving.workload);
   const std::int64_t trips = scenarios::connection_trips(workload);
   struct User {
-    std::pair<std::size_t, geo::CountryCode> key;
+    Serving::Users key;
     const Population* population;
     geo::AtomicLaw access;
     Nanos transfer;
+    std::int64_t loss_trips;
   };
-  std::vector<std::pair<std::pair<std::size_t, geo::CountryCode>, const Population*>>
-      list(users.begin(), users.end());
+  std::vector<std::pair<Serving::Users, const Population*>> list(users.begin(),
+                                                                 users.end());
   const std::vector<User> all_users = parallel_map(list.size(), [&](std::size_t i) {
     const Population& p = *list[i].second;
     const double ms = scenarios::transfer_ms(workload, p.access.download_mbps);
+    const bool anew = serving.reconnecting.contains(list[i].first);
     return User{list[i].first, &p, p.access.atoms_with_jitter(),
-                Nanos{std::llround(ms * 1e6)}};
+                Nanos{std::llround(ms * 1e6)},
+                anew ? scenarios::reconnection_trips(workload) : trips};
   });
   struct Both {
     Serving::Reached normal;
@@ -301,9 +304,10 @@ void compute_reach(const Question& question, Serving& serving,
         const Serving::Lost shares =
             region == lost.end() ? Serving::Lost{} : region->second;
         const double share = degraded ? shares.degraded : shares.normal;
-        return within_rtt_max(reach(level, option, raised(objectives_of(slo), share),
-                                    degraded, user.access, trips, user.transfer),
-                              slo, access);
+        return within_rtt_max(
+            reach(level, option, raised(objectives_of(slo), share), degraded,
+                  user.access, degraded ? user.loss_trips : trips, user.transfer),
+            slo, access);
       };
       const auto normal = reach_for(
           objectives(question.scenario, question.entry(user.key.first)), false);
@@ -319,6 +323,15 @@ void compute_reach(const Question& question, Serving& serving,
     serving.reach.push_back(both.normal);
     serving.degraded_reach.push_back(both.degraded);
   }
+}
+
+std::vector<TableOrigin> table_origins(const std::vector<Serving>& servings) {
+  std::vector<TableOrigin> origins;
+  for (std::size_t s = 0; s < servings.size(); ++s) {
+    for (std::size_t l = 0; l < servings[s].levels.size(); ++l)
+      origins.push_back({s, l});
+  }
+  return origins;
 }
 
 }  // namespace isochrone::place

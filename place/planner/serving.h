@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,15 @@ struct Serving {
   std::vector<ServingOption> options;
   std::vector<LevelTable> levels;  ///< levels[i].option indexes `options`
 
-  /// R* of a level for the users of one (demand entry, country): they share objectives
-  /// and access law. Missing: unreachable at any distance.
-  using Reached = std::map<std::pair<std::size_t, geo::CountryCode>, Micros>;
+  /// Users of one demand entry in one country: they share objectives and access law.
+  using Users = std::pair<std::size_t, geo::CountryCode>;
+  /// R* of a level. Missing: unreachable at any distance.
+  using Reached = std::map<Users, Micros>;
   std::vector<Reached> reach;           ///< by level
   std::vector<Reached> degraded_reach;  ///< by level
+  /// Whose degraded reach counts the round trips of a new connection, see
+  /// reconnecting.h.
+  std::set<Users> reconnecting;
 
   /// Shares of a region's load that are counted as missed, see best_effort.h.
   struct Lost {
@@ -46,6 +51,14 @@ Serving build_serving(const Question& question, std::size_t workload);
 /// as missed, its other users must attain p / (1 - s) in what depends on distance.
 void compute_reach(const Question& question, Serving& serving,
                    const Serving::LostShares& lost);
+
+/// Where a table of a plan comes from.
+struct TableOrigin {
+  std::size_t serving = 0;
+  std::size_t level = 0;
+};
+/// By table, in the order in which plans list them.
+std::vector<TableOrigin> table_origins(const std::vector<Serving>& servings);
 
 /// The objectives of one demand entry as the simulator states them. rtt_max is apart:
 /// it bounds RTT + median access.

@@ -243,9 +243,9 @@ class TableCheck {
     const geo::AtomicLaw& access = atoms_of(population);
     const std::int64_t normal = slow_reach(objectives.normal, access, population,
                                            table_.wait_budget_ms(), wait_share_, false);
-    const std::int64_t degraded =
-        slow_reach(objectives.degraded, access, population,
-                   table_.degraded_wait_budget_ms(), degraded_wait_share_, true);
+    const std::int64_t degraded = slow_reach(
+        objectives.degraded, access, population, table_.degraded_wait_budget_ms(),
+        degraded_wait_share_, true, reach.reconnecting());
     const auto differs = [](std::int64_t claimed, std::int64_t should) {
       if (should < 0) return claimed >= 0;
       return std::abs(claimed - should) > kReachToleranceUs;
@@ -277,7 +277,8 @@ class TableCheck {
 
   std::int64_t slow_reach(const spec::Slo& slo, const geo::AtomicLaw& access,
                           const Population& population, double budget_ms,
-                          double wait_share, bool during_loss) const {
+                          double wait_share, bool during_loss,
+                          bool reconnecting = false) const {
     std::int64_t longest = kAnywhereUs;
     // What the users of the region that are counted as missed leave to the others.
     const double lost = facts_.lost_share(population, during_loss);
@@ -294,10 +295,11 @@ class TableCheck {
                                                      : table_.last_token_ns();
       const GridLaw law{{table_.probability().data(), grid_size()},
                         {own.data(), static_cast<std::size_t>(own.size())}};
-      longest =
-          std::min(longest, slow_reach_us(access, law, connection_trips(workload()),
-                                          objective.ms() * 1e6 - fixed_ns,
-                                          p / (1 - lost) / (1 - wait_share)));
+      const std::int64_t trips =
+          reconnecting ? reconnection_trips(workload()) : connection_trips(workload());
+      longest = std::min(
+          longest, slow_reach_us(access, law, trips, objective.ms() * 1e6 - fixed_ns,
+                                 p / (1 - lost) / (1 - wait_share)));
     }
     if (slo.has_rtt_max_ms()) {
       const double left = slo.rtt_max_ms() - population.access.p50_ms;

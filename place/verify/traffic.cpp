@@ -79,6 +79,10 @@ std::int64_t connection_trips(const spec::Workload& workload) {
   return workload.connection() == "cold_quic" ? 2 : 1;
 }
 
+std::int64_t reconnection_trips(const spec::Workload& workload) {
+  return workload.connection() == "cold_quic" ? 2 : 3;
+}
+
 Traffic::Traffic(const Facts& facts) : facts_(facts) {
   for (const spec::Workload& workload : facts.scenario.spec.workloads()) {
     const spec::Payload& payload = workload.payload();

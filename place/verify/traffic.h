@@ -15,6 +15,8 @@ double transfer_ms(const spec::Workload& workload, const geo::AccessLaw& access)
 
 /// Round trips before an answer can begin: 1 warm, 2 QUIC, 3 TCP with TLS 1.3.
 std::int64_t connection_trips(const spec::Workload& workload);
+/// The same of a user who must connect anew: 2 QUIC, else 3.
+std::int64_t reconnection_trips(const spec::Workload& workload);
 
 /// What leaves the sites, in bytes, and what it costs. 1 GB = 10^9 bytes; rates are
 /// whole micro-dollars per GB.

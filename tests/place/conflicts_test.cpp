@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -38,6 +39,47 @@ residency: {mode: off}
     CHECK(planned.plan.conflicts(0).text().find(
               "1 offers: a job takes 1000 h on 8 H100-80GB-SXM, the deadline is 1 h") !=
           std::string::npos);
+  }
+
+  TEST_CASE("users whom the law keeps from every site are told by country") {
+    const auto catalog =
+        datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
+    const std::string yaml = R"(name: over-the-ocean
+horizon: {order_date: 2026-12-01, start: 2027-03-01, months: 12}
+workloads:
+  - {name: score, kind: service, service_ms: {lognormal: {mean: 20, p99: 90}},
+     streams_per_gpu: 4, data: [general], slo: {e2e_p95_ms: 800}}
+demand:
+  - {name: people, workload: score, users: 300000, regions: [DE, FR], metros_max: 12,
+     requests_per_user_day: 10, daily_profile: office,
+     burstiness: {cv: 1.1, correlation_min: 5}}
+sites:
+  only: ["far/*"]
+  add:
+    - {name: far/ashburn, city: Ashburn, country: US,
+       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
+                 usd_per_gpu_hour: 1.0, available_gpus: 64, lead_time_days: 10}]}
+terms: {allow: [on_demand]}
+residency: {mode: law, law: {mechanisms: [adequacy], unknown: deny}}
+)";
+    const auto ocean = [&](const std::vector<scenarios::Setting>& settings) {
+      return scenarios::parse_scenario(yaml, "ocean.yaml", ".", catalog, settings);
+    };
+
+    const Planned planned = make_plan(ocean({}), catalog, {});
+
+    REQUIRE(planned.ending == Ending::kInfeasible);
+    REQUIRE(planned.plan.conflicts_size() == 1);
+    const std::string& text = planned.plan.conflicts(0).text();
+    CHECK(text.find("DE (score, ") != std::string::npos);
+    CHECK(text.find("FR (score, ") != std::string::npos);
+    // GDPR art. 46(2)(c) and 47, and the adequacy decision for the DPF (EU 2023/1795).
+    CHECK(text.find("far/ashburn in US: no basis in the law of DE (general) admits US; "
+                    "dpf (1 site) or scc (1 site) or bcr (1 site) in "
+                    "residency.law.mechanisms would") != std::string::npos);
+    // And with one of them it can be planned.
+    CHECK(decide(ocean({{"residency.law.mechanisms", "[scc]"}}), catalog, {}).ending ==
+          Ending::kPlanned);
   }
 }
 
