@@ -27,6 +27,9 @@ void CatalogReader::read_link(const Row& row, std::string name, bool submarine) 
   link.submarine = submarine;
   link.route_km = row.number("route_km", 1, 50000);
   link.chokepoints = row.list("chokepoints");
+  if (!row.empty("capacity_class")) {
+    link.capacity_class = static_cast<int>(row.number("capacity_class", 1, 4));
+  }
   const auto from = row.refer("from", hub_index_);
   const auto to = row.refer("to", hub_index_);
   if (from && to) {

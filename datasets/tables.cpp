@@ -63,8 +63,9 @@ constexpr TableForm kTables[] = {
      "b_prefill_ps c_prefill_ps d_ps kv_block_tokens kv_blocks chunk_tokens "
      "front_end_ms basis error_pct source"},
     {"submarine_segments",
-     "system from to route_km chokepoints status as_of basis source"},
-    {"terrestrial_links", "from to route_km chokepoints status as_of basis source"},
+     "system from to route_km chokepoints status capacity_class as_of basis source"},
+    {"terrestrial_links",
+     "from to route_km chokepoints status capacity_class as_of basis source"},
     {"territories", "territory follows as_of basis source"},
     {"transit_gates", "group countries world_gates local_gates as_of basis source"},
     {"transit_policy", "scope a b weight reason as_of basis source"},

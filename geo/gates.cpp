@@ -132,6 +132,22 @@ WayLength GateRouter::length(const GateReach& from, const GateReach& to) const {
   return best;
 }
 
+GateRouter::Touch GateRouter::touch(const GateReach& from, const GateReach& to) const {
+  Touch touch;
+  if (from.group == nullptr || to.group == nullptr) return touch;
+  const bool local = from.group == to.group;
+  const std::vector<WayLength>& near = local ? from.local : from.own;
+  for (std::size_t k = 0; k < near.size(); ++k) {
+    const WayLength& far = local ? to.local[k] : to.every[from.group->world[k]];
+    if (near[k].standing != near[k].intact || far.standing != far.intact) {
+      touch.changed = true;
+      return touch;
+    }
+    touch.reachable |= (near[k].standing + far.standing).reachable();
+  }
+  return touch;
+}
+
 std::optional<GateWay> GateRouter::way(const Endpoint& from,
                                        const Attachment& from_hubs, const Endpoint& to,
                                        const Attachment& to_hubs) const {

@@ -74,6 +74,13 @@ class GateRouter {
   /// within one group, by a local gate. Unreachable if either has no gates. Symmetric.
   WayLength length(const GateReach& from, const GateReach& to) const;
 
+  /// What cuts do to the lengths that length() compares, and whether it finds a way.
+  struct Touch {
+    bool changed = false;
+    bool reachable = false;
+  };
+  Touch touch(const GateReach& from, const GateReach& to) const;
+
   /// The gates of that way: the first of those that tie.
   std::optional<GateWay> way(const Endpoint& from, const Attachment& from_hubs,
                              const Endpoint& to, const Attachment& to_hubs) const;

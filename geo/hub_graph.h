@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -33,6 +35,19 @@ struct PathLength {
   }
 };
 
+/// The best paths from one hub to all others.
+struct PathTree {
+  /// The last step to a hub; no link at the source and where no path leads.
+  struct Arrival {
+    HubId from;
+    std::optional<LinkId> by;
+  };
+
+  HubId source;
+  std::vector<PathLength> lengths;  ///< by hub
+  std::vector<Arrival> arrivals;    ///< by hub
+};
+
 /// Hubs joined by links. Immutable after construction; any number of threads may ask.
 class HubGraph {
  public:
@@ -46,8 +61,13 @@ class HubGraph {
 
   std::size_t size() const;
 
-  /// Length of the best path from `source` to every hub. O(E log V), Dijkstra 1959.
-  std::vector<PathLength> lengths_from(HubId source) const;
+  /// O(E log V), Dijkstra 1959. Of equal paths, the one found first.
+  PathTree tree_from(HubId source) const;
+
+  /// What cuts leave of the tree of a graph that has all links of this one and more:
+  /// the lengths of tree_from(tree.source), for the work of those hubs alone whose path
+  /// is cut.
+  PathTree tree_after_cuts(PathTree tree) const;
 
   /// Links of the best path, in order of travel; nullopt if no path is left.
   std::optional<std::vector<LinkId>> best_path(HubId from, HubId to) const;

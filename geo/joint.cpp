@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/parallel.h"
 
@@ -15,14 +16,29 @@ constexpr std::int64_t kTrombone = 3;
 
 }  // namespace
 
-LengthTable::LengthTable(const HubGraph& graph, std::vector<HubId> hubs) {
-  std::ranges::sort(hubs);
-  const auto repeated = std::ranges::unique(hubs);
-  hubs.erase(repeated.begin(), repeated.end());
-  row_.resize(graph.size());
-  for (std::uint32_t i = 0; i < hubs.size(); ++i) row_[hubs[i].index()] = i;
-  lengths_ = parallel_map(hubs.size(),
-                          [&](std::size_t i) { return graph.lengths_from(hubs[i]); });
+LengthTable::LengthTable(std::size_t hubs, const std::vector<PathTree>& trees)
+    : row_(hubs) {
+  for (const PathTree& tree : trees) {
+    row_[tree.source.index()] = static_cast<std::uint32_t>(lengths_.size());
+    lengths_.push_back(tree.lengths);
+  }
+}
+
+Lengths::Lengths(const HubGraph& intact_graph, const HubGraph* cut,
+                 std::vector<HubId> sources) {
+  std::ranges::sort(sources);
+  const auto repeated = std::ranges::unique(sources);
+  sources.erase(repeated.begin(), repeated.end());
+  std::vector<PathTree> trees = parallel_map(sources.size(), [&](std::size_t i) {
+    return intact_graph.tree_from(sources[i]);
+  });
+  if (cut) {
+    intact.emplace(intact_graph.size(), trees);
+    parallel_for_each_index(trees.size(), [&](std::size_t i) {
+      trees[i] = cut->tree_after_cuts(std::move(trees[i]));
+    });
+  }
+  standing = LengthTable(intact_graph.size(), trees);
 }
 
 Joint best_joint(const Attachment& from, const Attachment& to,
@@ -38,6 +54,18 @@ Joint best_joint(const Attachment& from, const Attachment& to,
     }
   }
   return best;
+}
+
+bool same_lengths(const Attachment& from, const Attachment& to,
+                  const Lengths& lengths) {
+  for (const Tail& a : from.tails) {
+    for (const Tail& b : to.tails) {
+      if (lengths.standing.at(a.hub, b.hub) != lengths.before().at(a.hub, b.hub)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::optional<std::int64_t> ShortCap::metres(double great_circle_km) const {

@@ -13,10 +13,11 @@ namespace isochrone::geo {
 /// Best path lengths from those hubs that somebody asked for.
 class LengthTable {
  public:
-  /// One Dijkstra per distinct hub.
-  LengthTable(const HubGraph& graph, std::vector<HubId> hubs);
+  LengthTable() = default;
+  /// `trees`: one per source.
+  LengthTable(std::size_t hubs, const std::vector<PathTree>& trees);
 
-  /// `from` must be one of the hubs asked for.
+  /// `from` must be the source of a tree.
   const PathLength& at(HubId from, HubId to) const {
     return lengths_[row_[from.index()]][to.index()];
   }
@@ -30,6 +31,11 @@ class LengthTable {
 struct Lengths {
   LengthTable standing;
   std::optional<LengthTable> intact;
+
+  /// One Dijkstra per distinct source, and with cuts what repairs its tree. `cut`: the
+  /// graph with the cuts, nullptr if there are none.
+  Lengths(const HubGraph& intact_graph, const HubGraph* cut,
+          std::vector<HubId> sources);
 
   const LengthTable& before() const { return intact ? *intact : standing; }
 };
@@ -46,6 +52,9 @@ struct Joint {
 /// Ties go to the tails that come first.
 Joint best_joint(const Attachment& from, const Attachment& to,
                  const LengthTable& lengths);
+
+/// True if no length between these tails differs from that without the cuts.
+bool same_lengths(const Attachment& from, const Attachment& to, const Lengths& lengths);
 
 /// Cap of a short path: nothing for a great circle of `until_km` and more.
 struct ShortCap {

@@ -18,143 +18,18 @@
 
 #include "geo/network.h"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/diagnostics.h"
 #include "base/parallel.h"
-#include "geo/attachment.h"
 #include "geo/cuts.h"
-#include "geo/gates.h"
-#include "geo/hub_graph.h"
-#include "geo/joint.h"
-#include "geo/measured.h"
-#include "geo/neighbour_field.h"
-#include "geo/regime_law.h"
+#include "geo/pair_finder.h"
 
 namespace isochrone::geo {
 namespace {
-
-using HubEnds = std::vector<std::pair<HubId, HubId>>;
-
-std::map<std::string, HubId> number_hubs(const std::vector<Hub>& hubs) {
-  if (hubs.empty()) throw std::invalid_argument("a network needs at least one hub");
-  std::map<std::string, HubId> ids;
-  for (std::uint32_t i = 0; i < hubs.size(); ++i) {
-    if (!ids.emplace(hubs[i].name, HubId{i}).second) {
-      throw std::invalid_argument("hub \"" + hubs[i].name + "\" appears twice");
-    }
-  }
-  return ids;
-}
-
-HubId known_hub(const std::map<std::string, HubId>& ids, const Link& link,
-                const std::string& name) {
-  const auto hub = ids.find(name);
-  if (hub != ids.end()) return hub->second;
-  std::vector<std::string> known;
-  known.reserve(ids.size());
-  for (const auto& [other, id] : ids) known.push_back(other);
-  std::string message = fmt::format("link {} {}-{}: unknown hub \"{}\"", link.name,
-                                    link.from, link.to, name);
-  const std::string hint = did_you_mean(name, known);
-  throw std::invalid_argument(hint.empty() ? message : message + "; " + hint);
-}
-
-HubEnds resolve_ends(const NetworkTables& tables) {
-  const auto ids = number_hubs(tables.hubs);
-  HubEnds ends;
-  std::vector<bool> joined(tables.hubs.size());
-  for (const Link& link : tables.links) {
-    if (!(link.route_km > 0) || !(link.policy_weight > 0)) {
-      throw std::invalid_argument(
-          fmt::format("link {} {}-{}: length and policy weight must be positive",
-                      link.name, link.from, link.to));
-    }
-    ends.emplace_back(known_hub(ids, link, link.from), known_hub(ids, link, link.to));
-    joined[ends.back().first.index()] = true;
-    joined[ends.back().second.index()] = true;
-  }
-  for (std::size_t i = 0; i < joined.size(); ++i) {
-    if (!joined[i] && tables.hubs.size() > 1) {
-      throw std::invalid_argument("hub \"" + tables.hubs[i].name + "\" has no link");
-    }
-  }
-  return ends;
-}
-
-}  // namespace
-
-struct NetworkState {
-  NetworkState(NetworkTables given, std::span<const std::string> cuts)
-      : tables(std::move(given)),
-        ends(resolve_ends(tables)),
-        cut(!cuts.empty()),
-        intact(tables.hubs.size(), tables.links, ends,
-               std::vector<bool>(tables.links.size(), true)),
-        standing(tables.hubs.size(), tables.links, ends, standing_links(tables, cuts)),
-        measured_backbone(tables.measured, Regime::kBackbone),
-        measured_public(tables.measured, Regime::kPublic),
-        gates(tables.transit_groups, tables.hubs),
-        neighbours(tables.neighbours, tables.hubs, tables.backbone.neighbour_km),
-        backbone_law(tables.backbone, "backbone"),
-        public_law(tables.public_internet, "public") {}
-
-  const RegimeLaw& law(Regime regime) const {
-    return regime == Regime::kBackbone ? backbone_law : public_law;
-  }
-  const MeasuredPairs& measured(Regime regime) const {
-    return regime == Regime::kBackbone ? measured_backbone : measured_public;
-  }
-
-  /// Lengths from the hubs that `from` may use and, if networks meet there, from gates.
-  Lengths lengths(Regime regime, std::span<const Attachment> from) const {
-    std::vector<HubId> sources;
-    for (const Attachment& end : from) {
-      for (const Tail& tail : end.tails) sources.push_back(tail.hub);
-    }
-    if (regime == Regime::kPublic) {
-      sources.insert(sources.end(), gates.gates().begin(), gates.gates().end());
-    }
-    Lengths known{LengthTable(standing, sources), std::nullopt};
-    if (cut) known.intact.emplace(intact, sources);
-    return known;
-  }
-
-  NetworkTables tables;
-  HubEnds ends;
-  bool cut = false;
-  HubGraph intact;
-  HubGraph standing;
-  MeasuredPairs measured_backbone;
-  MeasuredPairs measured_public;
-  TransitGates gates;
-  NeighbourField neighbours;
-  RegimeLaw backbone_law;
-  RegimeLaw public_law;
-};
-
-namespace {
-
-/// An endpoint with everything about it that does not depend on the other end.
-struct End {
-  Endpoint endpoint;
-  Attachment hubs;
-  GateReach gates;            ///< public Internet only
-  NeighbourField::View view;  ///< backbone only
-  std::vector<MeasuredPairs::Near> measured;
-};
-
-struct Pair {
-  PairPath path;
-  Leg direct;
-  bool through_gates = false;
-};
 
 std::vector<Attachment> attach_all(std::span<const Endpoint> endpoints,
                                    const std::vector<Hub>& hubs) {
@@ -162,77 +37,31 @@ std::vector<Attachment> attach_all(std::span<const Endpoint> endpoints,
                       [&](std::size_t i) { return attach(endpoints[i], hubs); });
 }
 
-/// The pairs of one question: endpoints prepared, then joined two by two.
-class PairFinder {
- public:
-  /// Only these may be the first of a pair.
-  PairFinder(const NetworkState& model, Regime regime, std::span<const Attachment> from)
-      : model_(model),
-        regime_(regime),
-        law_(model.law(regime)),
-        cap_{law_.coefficients().cap_until_km, law_.coefficients().cap_factor,
-             law_.coefficients().cap_km},
-        lengths_(model.lengths(regime, from)),
-        router_(model.gates, lengths_, cap_) {}
-
-  PairFinder(const PairFinder&) = delete;
-  PairFinder& operator=(const PairFinder&) = delete;
-
-  End prepare(const Endpoint& endpoint, const Attachment& hubs) const {
-    End end{endpoint, hubs, {}, {}, {}};
-    if (regime_ == Regime::kPublic) {
-      end.gates = router_.reach(endpoint, end.hubs);
-    } else {
-      end.view = model_.neighbours.view(endpoint.at);
+/// `intact`: the matrix without cuts, for what no cut touches; nullptr: not known.
+RttMatrix matrix(const NetworkState& model, Regime regime,
+                 std::span<const Endpoint> from, std::span<const Endpoint> to,
+                 const RttMatrix* intact) {
+  const std::vector<Attachment> near_from = attach_all(from, model.tables.hubs);
+  const std::vector<Attachment> near_to = attach_all(to, model.tables.hubs);
+  const PairFinder pairs(model, regime, near_from);
+  const auto prepare_all = [&](std::span<const Endpoint> endpoints,
+                               std::span<const Attachment> hubs) {
+    return parallel_map(endpoints.size(), [&](std::size_t i) {
+      return pairs.prepare(endpoints[i], hubs[i]);
+    });
+  };
+  const std::vector<End> rows = prepare_all(from, near_from);
+  const std::vector<End> columns = prepare_all(to, near_to);
+  std::vector<RttEntry> entries(from.size() * to.size());
+  parallel_for_each_index(from.size(), [&](std::size_t i) {
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      entries[i * to.size() + j] = intact && pairs.untouched(rows[i], columns[j])
+                                       ? intact->at(i, j)
+                                       : pairs.entry(rows[i], columns[j]);
     }
-    end.measured = model_.measured(regime_).near(endpoint);
-    return end;
-  }
-
-  Pair join(const End& from, const End& to) const {
-    Pair pair;
-    const bool domestic = from.endpoint.country == to.endpoint.country;
-    if (!domestic && regime_ == Regime::kPublic) {
-      const WayLength way = router_.length(from.gates, to.gates);
-      pair.through_gates = way.standing.reachable();
-      pair.path = {pair.through_gates, false, 0, way.standing.real_m,
-                   way.intact.real_m,  0};
-    }
-    if (!pair.through_gates) {
-      const double km = great_circle_km(from.endpoint.at, to.endpoint.at);
-      pair.direct = leg_between(from.hubs, to.hubs, km, cap_, lengths_);
-      pair.path = {pair.direct.reachable(), domestic, 0, pair.direct.path_m,
-                   pair.direct.intact_m,    0};
-    }
-    pair.path.satellite_hops = int{from.hubs.satellite} + int{to.hubs.satellite};
-    if (regime_ == Regime::kBackbone) {
-      pair.path.neighbours = NeighbourField::correction(from.view, to.view);
-    }
-    return pair;
-  }
-
-  std::optional<Micros> measured(const End& from, const End& to) const {
-    return model_.measured(regime_).best(from.measured, to.measured);
-  }
-
-  RttEntry entry(const End& from, const End& to) const {
-    const Pair pair = join(from, to);
-    if (const auto rtt = measured(from, to)) {
-      return law_.with_measured(pair.path, *rtt);
-    }
-    return law_.modelled(pair.path);
-  }
-
-  const GateRouter& router() const { return router_; }
-
- private:
-  const NetworkState& model_;
-  Regime regime_;
-  const RegimeLaw& law_;
-  ShortCap cap_;
-  Lengths lengths_;
-  GateRouter router_;
-};
+  });
+  return {from.size(), to.size(), std::move(entries)};
+}
 
 /// Writes down the hops of one pair.
 class RouteWriter {
@@ -331,24 +160,16 @@ NetworkModel& NetworkModel::operator=(NetworkModel&&) noexcept = default;
 
 RttMatrix NetworkModel::rtts(Regime regime, std::span<const Endpoint> from,
                              std::span<const Endpoint> to) const {
-  const std::vector<Attachment> near_from = attach_all(from, state_->tables.hubs);
-  const std::vector<Attachment> near_to = attach_all(to, state_->tables.hubs);
-  const PairFinder pairs(*state_, regime, near_from);
-  const auto prepare_all = [&](std::span<const Endpoint> endpoints,
-                               std::span<const Attachment> hubs) {
-    return parallel_map(endpoints.size(), [&](std::size_t i) {
-      return pairs.prepare(endpoints[i], hubs[i]);
-    });
-  };
-  const std::vector<End> rows = prepare_all(from, near_from);
-  const std::vector<End> columns = prepare_all(to, near_to);
-  std::vector<RttEntry> entries(from.size() * to.size());
-  parallel_for_each_index(from.size(), [&](std::size_t i) {
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      entries[i * to.size() + j] = pairs.entry(rows[i], columns[j]);
-    }
-  });
-  return {from.size(), to.size(), std::move(entries)};
+  return matrix(*state_, regime, from, to, nullptr);
+}
+
+RttMatrix NetworkModel::rtts_from_intact(Regime regime, std::span<const Endpoint> from,
+                                         std::span<const Endpoint> to,
+                                         const RttMatrix& intact) const {
+  if (intact.rows() != from.size() || intact.columns() != to.size()) {
+    throw std::invalid_argument("the matrix before the cuts is of other endpoints");
+  }
+  return matrix(*state_, regime, from, to, &intact);
 }
 
 Route NetworkModel::route(Regime regime, const Endpoint& from,

@@ -31,6 +31,7 @@ struct Link {
   /// 1 = carries transit freely; larger = traffic avoids it; with a reason in the
   /// table.
   double policy_weight = 1;
+  int capacity_class = 0;  ///< 1 (least) .. 4, estimated; 0 = not known
 };
 
 struct Hub {
@@ -167,6 +168,14 @@ class NetworkModel {
   /// kilometres.
   RttMatrix rtts(Regime regime, std::span<const Endpoint> from,
                  std::span<const Endpoint> to) const;
+
+  /// The same, faster, where the matrix of a model without cuts is at hand: what no cut
+  /// touches is taken from it. `intact` must be the answer of a model of the same
+  /// tables for the same endpoints; throws std::invalid_argument if it has another
+  /// shape.
+  RttMatrix rtts_from_intact(Regime regime, std::span<const Endpoint> from,
+                             std::span<const Endpoint> to,
+                             const RttMatrix& intact) const;
 
   /// Hop by hop; route().total equals the entry that rtts() gives for the pair.
   Route route(Regime regime, const Endpoint& from, const Endpoint& to) const;

@@ -3,10 +3,13 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "datasets/pings.h"
+#include "geo/corridors.h"
 #include "geo/cuts.h"
 #include "scenarios/checks.h"
 #include "scenarios/schema.h"
@@ -213,11 +216,41 @@ void check_limits(const CheckContext& context) {
   check_resilience(context);
 }
 
+/// On the shortest path a parallel cable hides a cut: says what it takes all the same.
+void check_corridors(const CheckContext& context,
+                     const std::vector<std::string>& cuts) {
+  const spec::Network& network = context.spec.network();
+  if (network.has_reserve_pct() && cuts.empty()) {
+    context.warning("network.reserve_pct",
+                    "network.reserve_pct has no effect: nothing is cut");
+  }
+  for (const geo::CorridorLoss& loss :
+       geo::corridor_losses(context.vocabulary.catalog().network, cuts)) {
+    const std::string taken =
+        fmt::format("the cuts take about {:.0f} % of the capacity of {} (estimated)",
+                    100 * loss.lost_share, loss.corridor);
+    if (!network.has_reserve_pct()) {
+      context.warning("network.cut",
+                      fmt::format("{}; network.reserve_pct is not given: the {} that "
+                                  "are left carry everything",
+                                  taken, loss.left));
+    } else if (loss.exceeds(network.reserve_pct())) {
+      context.warning(
+          "network.reserve_pct",
+          fmt::format("{}, more than its reserve: it counts as cut", taken));
+    }
+  }
+}
+
 void check_network(const CheckContext& context) {
   const auto& cuts = context.spec.network().cut();
   const geo::NetworkTables& tables = context.vocabulary.catalog().network;
+  std::vector<std::string> known;
   for (int i = 0; i < cuts.size(); ++i) {
-    if (is_known_cut(tables, cuts.Get(i))) continue;
+    if (is_known_cut(tables, cuts.Get(i))) {
+      known.push_back(cuts.Get(i));
+      continue;
+    }
     context.error(fmt::format("network.cut[{}]", i),
                   fmt::format("network.cut[{}] is \"{}\", which is nothing that can be "
                               "cut; expected chokepoint/NAME, cable/NAME, link/A-B or "
@@ -225,6 +258,7 @@ void check_network(const CheckContext& context) {
                               i, cuts.Get(i)),
                   did_you_mean(cuts.Get(i), geo::known_cuts(tables)));
   }
+  check_corridors(context, known);
   for (const spec::Measured& measured : context.spec.network().measured()) {
     check_measured(context, measured);
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/pings.h"
+#include "geo/corridors.h"
 
 namespace isochrone::scenarios {
 namespace {
@@ -31,9 +32,12 @@ geo::NetworkModel network_of(const Scenario& scenario,
     append(file, scenario.folder, measured);
   }
   tables.measured.insert(tables.measured.begin(), measured.begin(), measured.end());
-  const std::vector<std::string> cuts(scenario.spec.network().cut().begin(),
-                                      scenario.spec.network().cut().end());
+  const spec::Network& network = scenario.spec.network();
+  std::vector<std::string> cuts(network.cut().begin(), network.cut().end());
   try {
+    if (network.has_reserve_pct()) {
+      cuts = geo::with_full_corridors(tables, cuts, network.reserve_pct());
+    }
     return geo::NetworkModel(std::move(tables), cuts);
   } catch (const std::invalid_argument& unknown_cut) {
     Diagnostics faults;

@@ -176,7 +176,7 @@ TEST_SUITE("datasets/faults") {
   TEST_CASE("adding a cable is a row and nothing else") {
     Copy copy;
     copy.append("submarine_segments.csv",
-                "Short Cut,Perth,Chennai,6400,,in_service,,,2026,estimated,none\n");
+                "Short Cut,Perth,Chennai,6400,,in_service,,,,2026,estimated,none\n");
     const geo::NetworkModel before(Catalog::load(kFolder).network);
     const geo::NetworkModel after(Catalog::load(copy.folder()).network);
     const geo::Endpoint perth{"Perth", code("AU"), {-31.9522, 115.8614}};
@@ -198,7 +198,7 @@ TEST_SUITE("datasets/faults") {
         "none\n");
     copy.append("hubs.csv", "Newtown,NL,53.05,4.70,2026,estimated,none\n");
     copy.append("terrestrial_links.csv",
-                "Newtown,Amsterdam,120,,in_service,,,2026,estimated,none\n");
+                "Newtown,Amsterdam,120,,in_service,,,,2026,estimated,none\n");
     const Catalog catalog = Catalog::load(copy.folder());
     const geo::NetworkModel model(catalog.network);
     const Metro& town = catalog.metros.items().back();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,32 @@ TEST_SUITE("geo/real_tables") {
 
     CHECK(rtt_ms(cut, Regime::kBackbone, "London", "Mumbai") >=
           8 + rtt_ms(intact, Regime::kBackbone, "London", "Mumbai"));
+  }
+
+  TEST_CASE("what no cut touches is taken from the matrix before it, exactly") {
+    const NetworkModel intact(tables());
+    const std::vector<Endpoint> ends = some_hubs(7);
+
+    for (const Regime regime : {Regime::kBackbone, Regime::kPublic}) {
+      const RttMatrix before = intact.rtts(regime, ends, ends);
+      for (const char* name : {"chokepoint/red_sea", "cable/MAREA", "country/EG"}) {
+        const std::string cut_name = name;
+        const NetworkModel cut(tables(), std::span(&cut_name, 1));
+        const RttMatrix all = cut.rtts(regime, ends, ends);
+        const RttMatrix rest = cut.rtts_from_intact(regime, ends, ends, before);
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+          for (std::size_t j = 0; j < ends.size(); ++j) {
+            different += all.at(i, j).rtt != rest.at(i, j).rtt ||
+                         all.at(i, j).basis != rest.at(i, j).basis;
+          }
+        }
+        CAPTURE(name);
+        CHECK(different == 0);
+      }
+      CHECK_THROWS_AS(intact.rtts_from_intact(regime, ends, {}, before),
+                      std::invalid_argument);
+    }
   }
 
   // Links that lack and coordinates that are wrong show here first. The longest detour

@@ -61,6 +61,23 @@ TEST_SUITE("scenarios/network") {
           between(plain, Regime::kBackbone, kNairobi, kMumbai).rtt);
   }
 
+  // PEACE is more than a tenth of what passes the Red Sea, and less than half of it.
+  TEST_CASE("a strait whose reserve a cut exceeds counts as cut") {
+    const geo::Endpoint london{"London", country("GB"), {51.5085, -0.1257}};
+    const auto ms = [&](const std::string& network) {
+      const Scenario scenario = small_scenario("network { " + network + " }");
+      return to_ms(
+          between(network_of(scenario, world()), Regime::kPublic, london, kMumbai).rtt);
+    };
+    const double intact = ms("");
+
+    CHECK(ms("cut: \"cable/PEACE\"") < intact + 1);
+    CHECK(ms("cut: \"cable/PEACE\" reserve_pct: 50") < intact + 1);
+    CHECK(ms("cut: \"cable/PEACE\" reserve_pct: 10") > intact + 8);
+    CHECK(ms("cut: \"cable/PEACE\" reserve_pct: 10") ==
+          ms("cut: [\"chokepoint/red_sea\", \"chokepoint/bab_el_mandeb\"]"));
+  }
+
   TEST_CASE("a measured value that beats light is used as it stands") {
     const Folder folder("nbo,bom,12\n");
     const Scenario scenario = small_scenario(folder.measured("public"));

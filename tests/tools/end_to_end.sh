@@ -139,6 +139,10 @@ for format in table json csv; do
 done
 [[ $(cut -d, -f1,2,4 "$work/out" | sed -n 2p) == a,b,400.000 ]] || fail "no pair a, b"
 expect 2 rtt --evaluate "$work/pings.csv" --regime public
+# A reserve that a cut exceeds closes the strait; one without a cut is a slip.
+expect 0 rtt 'London, GB' Mumbai --cut cable/PEACE --reserve 10
+grep -q 'more than its reserve: it counts as cut' "$work/out" || fail "no full strait"
+expect 2 rtt 'London, GB' Mumbai --reserve 10
 cp "$examples/eu-bank-fraud.yaml" "$work/measured.yaml"
 echo 'network: {measured: [{file: pings.csv, places: places.csv, regime: public}]}' \
   >>"$work/measured.yaml"

@@ -1,6 +1,8 @@
-// How long the network takes: every metro to every site, in both regimes, and the same
-// again after a cut.
+// How long the network takes: every metro to every site, in both regimes; the same with
+// a cut, from nothing and from the matrices before it.
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,25 +36,62 @@ std::vector<Endpoint> sites() {
   return ends;
 }
 
-void both_regimes(benchmark::State& state, const std::vector<std::string>& cuts) {
-  const std::vector<Endpoint> from = metros();
-  const std::vector<Endpoint> to = sites();
+constexpr Regime kRegimes[] = {Regime::kPublic, Regime::kBackbone};
+
+std::vector<RttMatrix> both_regimes(const NetworkModel& model) {
+  std::vector<RttMatrix> matrices;
+  for (const Regime regime : kRegimes) {
+    matrices.push_back(model.rtts(regime, metros(), sites()));
+  }
+  return matrices;
+}
+
+void count_pairs(benchmark::State& state) {
+  state.counters["pairs"] = static_cast<double>(2 * metros().size() * sites().size());
+}
+
+void from_nothing(benchmark::State& state, const std::vector<std::string>& cuts) {
   for (auto _ : state) {
-    const NetworkModel model(catalog().network, cuts);
-    for (const Regime regime : {Regime::kPublic, Regime::kBackbone}) {
-      benchmark::DoNotOptimize(model.rtts(regime, from, to).at(0, 0));
+    benchmark::DoNotOptimize(both_regimes(NetworkModel(catalog().network, cuts)));
+  }
+  count_pairs(state);
+}
+
+void from_intact(benchmark::State& state, const std::string& cut) {
+  const std::vector<RttMatrix> intact = both_regimes(NetworkModel(catalog().network));
+  for (auto _ : state) {
+    const NetworkModel model(catalog().network, std::span(&cut, 1));
+    for (std::size_t i = 0; i < intact.size(); ++i) {
+      benchmark::DoNotOptimize(
+          model.rtts_from_intact(kRegimes[i], metros(), sites(), intact[i]));
     }
   }
-  state.counters["pairs"] = static_cast<double>(2 * from.size() * to.size());
+  count_pairs(state);
 }
 
-void BM_full_matrix(benchmark::State& state) { both_regimes(state, {}); }
-BENCHMARK(BM_full_matrix)->Unit(benchmark::kMillisecond)->UseRealTime();
+/// CPU is that of all threads, so that it tells something on a busy machine too.
+void timed(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
+}
+
+void BM_full_matrix(benchmark::State& state) { from_nothing(state, {}); }
+BENCHMARK(BM_full_matrix)->Apply(timed);
 
 void BM_full_matrix_after_a_cut(benchmark::State& state) {
-  both_regimes(state, {"chokepoint/red_sea"});
+  from_nothing(state, {"chokepoint/red_sea"});
 }
-BENCHMARK(BM_full_matrix_after_a_cut)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_full_matrix_after_a_cut)->Apply(timed);
+
+/// The Red Sea touches half of the world's pairs, one cable across the Atlantic few.
+void BM_strait_cut_from_intact(benchmark::State& state) {
+  from_intact(state, "chokepoint/red_sea");
+}
+BENCHMARK(BM_strait_cut_from_intact)->Apply(timed);
+
+void BM_cable_cut_from_intact(benchmark::State& state) {
+  from_intact(state, "cable/MAREA");
+}
+BENCHMARK(BM_cable_cut_from_intact)->Apply(timed);
 
 }  // namespace
 }  // namespace isochrone::geo

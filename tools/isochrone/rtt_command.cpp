@@ -16,7 +16,7 @@ namespace {
 struct RttOptions {
   std::string from;
   std::string to;
-  std::vector<std::string> cuts;
+  CutRequest cuts;
   std::string regime = "public";
   std::string evaluate;
   std::string places;
@@ -76,7 +76,12 @@ geo::Endpoint end_of(const std::string& word, Session& session) {
 
 void run_rtt(const RttOptions& options, Session& session) {
   if (!options.evaluate.empty()) return run_evaluation(options, session);
-  if (options.from.empty() && !options.cuts.empty()) return run_cuts(options, session);
+  if (options.cuts.reserve_pct && options.cuts.names.empty()) {
+    usage_error("--reserve has no effect without --cut NAME");
+  }
+  if (options.from.empty() && !options.cuts.names.empty()) {
+    return run_cuts(options, session);
+  }
   if (options.to.empty()) {
     usage_error("rtt needs two places, or --cut NAME, or --evaluate FILE");
   }
@@ -84,25 +89,24 @@ void run_rtt(const RttOptions& options, Session& session) {
   const geo::Endpoint from = end_of(options.from, session);
   const geo::Endpoint to = end_of(options.to, session);
   const geo::Regime regime = regime_of(options);
-  const auto route_with = [&](const std::vector<std::string>& cuts) {
-    return naming_unknown_cuts([&] {
-      return geo::NetworkModel(catalog.network, cuts).route(regime, from, to);
-    });
-  };
-  const geo::Route route = route_with(options.cuts);
+  const geo::NetworkTables& network = catalog.network;
+  const geo::Route route = naming_unknown_cuts([&] {
+    return geo::NetworkModel(network, options.cuts.all(network))
+        .route(regime, from, to);
+  });
   if (options.format == "json") {
     return print(route_json(route, from, to, options.regime));
   }
   if (options.format == "csv") return print(route_csv(route));
   print(geo::to_text(route));
-  if (!options.cuts.empty()) {
-    const Micros before = route_with({}).total.rtt;
-    print(fmt::format("without the cut: {}; the cut adds {}", to_text(before),
-                      to_text(route.total.rtt - before)));
-    if (route.total.rtt == before) {
-      print(
-          fmt::format("the cut changes nothing on the shortest path{}", kOthersBeside));
-    }
+  if (options.cuts.names.empty()) return;
+  const std::string straits = corridor_text(network, options.cuts);
+  if (!straits.empty()) print(straits);
+  const Micros before = geo::NetworkModel(network).route(regime, from, to).total.rtt;
+  print(fmt::format("without the cut: {}; the cut adds {}", to_text(before),
+                    to_text(route.total.rtt - before)));
+  if (route.total.rtt == before) {
+    print(fmt::format("the cut changes nothing on the shortest path{}", kOthersBeside));
   }
 }
 
@@ -116,10 +120,15 @@ void add_rtt(CLI::App& app, Session& session) {
                       "Site id, metro id, city, or \"City, CC\"");
   command->add_option("to", options->to, "Site id, metro id, city, or \"City, CC\"");
   command
-      ->add_option("--cut", options->cuts,
+      ->add_option("--cut", options->cuts.names,
                    "chokepoint/NAME, cable/NAME, link/A-B or country/CC; without two "
                    "places: the pairs and users that suffer most")
       ->allow_extra_args(false);
+  command
+      ->add_option("--reserve", options->cuts.reserve_pct,
+                   "Per cent of its capacity that a strait holds in reserve: where the "
+                   "cuts take more, it counts as cut whole")
+      ->check(number_within(0, 100));
   command->add_option("--regime", options->regime, "public or backbone")
       ->check(CLI::IsMember({"public", "backbone"}))
       ->capture_default_str();

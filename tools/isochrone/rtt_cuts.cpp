@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "geo/corridors.h"
 #include "geo/network.h"
 #include "place/plan_file/table.h"
 
@@ -50,7 +51,7 @@ std::string pairs_text(const geo::NetworkModel& intact, const geo::NetworkModel&
                        std::size_t worst) {
   const auto ends = largest_metros(catalog);
   const geo::RttMatrix before = intact.rtts(regime, ends, ends);
-  const geo::RttMatrix after = cut.rtts(regime, ends, ends);
+  const geo::RttMatrix after = cut.rtts_from_intact(regime, ends, ends, before);
   std::vector<Change> changes;
   std::size_t pairs = 0;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -119,8 +120,10 @@ std::string users_text(const geo::NetworkModel& intact, const geo::NetworkModel&
     locations.push_back({location.city, location.country, location.at});
   }
   const auto users = users_of_metros(catalog);
-  const auto before = nearest(intact.rtts(geo::Regime::kPublic, metros, locations));
-  const auto after = nearest(cut.rtts(geo::Regime::kPublic, metros, locations));
+  const geo::RttMatrix all = intact.rtts(geo::Regime::kPublic, metros, locations);
+  const auto before = nearest(all);
+  const auto after =
+      nearest(cut.rtts_from_intact(geo::Regime::kPublic, metros, locations, all));
   std::vector<Change> changes;
   double farther = 0;
   for (std::size_t i = 0; i < metros.size(); ++i) {
@@ -149,11 +152,38 @@ std::string users_text(const geo::NetworkModel& intact, const geo::NetworkModel&
 
 }  // namespace
 
+std::vector<std::string> CutRequest::all(const geo::NetworkTables& tables) const {
+  if (!reserve_pct) return names;
+  return geo::with_full_corridors(tables, names, *reserve_pct);
+}
+
+std::string corridor_text(const geo::NetworkTables& tables, const CutRequest& request) {
+  std::string text;
+  for (const geo::CorridorLoss& loss : geo::corridor_losses(tables, request.names)) {
+    text += fmt::format("about {:.0f} % of the capacity of {} is gone (estimated), {}",
+                        100 * loss.lost_share, loss.corridor,
+                        loss.left == 1 ? "1 cable or land link is left; "
+                                       : fmt::format("{} cables or land links are "
+                                                     "left; ",
+                                                     loss.left));
+    if (!request.reserve_pct) {
+      text +=
+          fmt::format("what cannot go there goes as with --cut {}\n", loss.corridor);
+    } else if (loss.exceeds(*request.reserve_pct)) {
+      text += "more than its reserve: it counts as cut\n";
+    } else {
+      text += "its reserve carries that\n";
+    }
+  }
+  return text;
+}
+
 std::string cut_effects(const datasets::Catalog& catalog, geo::Regime regime,
-                        const std::vector<std::string>& cuts, std::size_t worst) {
+                        const CutRequest& request, std::size_t worst) {
   const geo::NetworkModel intact(catalog.network);
-  const geo::NetworkModel cut(catalog.network, cuts);
-  return pairs_text(intact, cut, regime, catalog, worst) +
+  const geo::NetworkModel cut(catalog.network, request.all(catalog.network));
+  return corridor_text(catalog.network, request) +
+         pairs_text(intact, cut, regime, catalog, worst) +
          users_text(intact, cut, catalog, worst);
 }
 
