@@ -83,10 +83,22 @@ TEST_SUITE("geo/jitter") {
     CHECK(jitter_quantile_ms(0.99) > 10);
   }
 
-  // Median 0.6 ln 2; measured on a backbone: 2.66 ms at 99 %.
-  TEST_CASE("jitter between data centres is exponential with mean 0.6 ms") {
+  // Median 0.6 ln 2. Deviations of 50 paths under 60 ms of a backbone, June 2020, and
+  // of all its 342 paths (10, 50, 90, 95 and 99 %).
+  TEST_CASE("jitter between data centres is that of a backbone, short paths and long") {
+    const PathJitter shorter[] = {
+        {0.10, 0.117}, {0.50, 0.207}, {0.90, 0.347}, {0.95, 0.733}, {0.99, 0.755}};
+    const PathJitter all[] = {
+        {0.10, 0.188}, {0.50, 0.426}, {0.90, 0.883}, {0.95, 2.134}, {0.99, 4.842}};
+
     CHECK(backbone_jitter_quantile_ms(0.5) == doctest::Approx(0.6 * std::log(2.0)));
-    CHECK(backbone_jitter_quantile_ms(0.99) == doctest::Approx(2.66).epsilon(0.05));
+    for (const double u : {0.9, 0.95, 0.99}) {
+      CAPTURE(u);
+      CHECK(Mixture{kJitterShape, shorter}.share_within(
+                backbone_jitter_quantile_ms(u)) >= u);
+    }
+    CHECK(Mixture{kJitterShape, all}.share_within(backbone_jitter_quantile_ms(0.99)) <
+          0.99);
     CHECK(backbone_jitter_quantile_ms(0) == 0);
     CHECK(std::isfinite(backbone_jitter_quantile_ms(1)));
   }

@@ -1,20 +1,24 @@
 // Fits the law of jitter to measured round trips:
 //
-//   isochrone_jitter_fit [--skip-from PLACE]... RTT.csv
+//   isochrone_jitter_fit [--skip-from PLACE]... [--below-ms MS] [--shape SHAPE] RTT.csv
 //
-// RTT.csv has columns from,to,rtt_ms_p50,rtt_ms_min,mdev_ms: the middle, the least and
-// the mean deviation of the round trips of a path. The result are the constants of
-// geo/jitter.h and geo/jitter.cpp: the shape of a Gamma law above the floor, whose
-// square root is the ratio of its mean to its deviation (the median of the paths is
-// taken); the deviation by quantile of the paths; and quantiles of the mixture over
-// paths, by halving.
+// --below-ms takes paths of shorter round trips alone. --shape is for files whose least
+// value is a mean too, which tell nothing about the shape. RTT.csv has columns
+// from,to,rtt_ms_p50,rtt_ms_min,mdev_ms: the middle, the least and the mean deviation
+// of the round trips of a path. The result are the constants of geo/jitter.h and
+// geo/jitter.cpp: the shape of a Gamma law above the floor, whose square root is the
+// ratio of its mean to its deviation (the median of the paths is taken); the deviation
+// by quantile of the paths; and quantiles of the mixture over paths, by halving.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <boost/math/special_functions/gamma.hpp>
@@ -42,19 +46,61 @@ struct Paths {
   Sorted mean_over_deviation;
 };
 
-Paths read_paths(const std::string& file, const std::set<std::string>& skipped) {
+struct Request {
+  std::set<std::string> skipped;
+  double below_ms = kLongestMs;
+  std::optional<double> shape;
+  std::vector<std::string> files;
+};
+
+double positive(const std::string& word) {
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end || !(value > 0)) {
+    throw std::invalid_argument("\"" + word + "\" is no number above 0");
+  }
+  return value;
+}
+
+Request read_request(const std::vector<std::string>& words) {
+  Request request;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool more = i + 1 < words.size();
+    if (words[i] == "--skip-from" && more) {
+      request.skipped.insert(words[++i]);
+    } else if (words[i] == "--below-ms" && more) {
+      request.below_ms = positive(words[++i]);
+    } else if (words[i] == "--shape" && more) {
+      request.shape = positive(words[++i]);
+    } else {
+      request.files.push_back(words[i]);
+    }
+  }
+  if (request.files.size() != 1) {
+    throw std::invalid_argument(
+        "usage: isochrone_jitter_fit [--skip-from PLACE]... [--below-ms MS] "
+        "[--shape SHAPE] RTT.csv");
+  }
+  return request;
+}
+
+Paths read_paths(const Request& request) {
+  const std::string& file = request.files.front();
   const CsvTable table =
       CsvTable::read(file, {"from", "to", "rtt_ms_p50", "rtt_ms_min", "mdev_ms"});
   Diagnostics faults;
   Paths paths;
   for (std::size_t row = 0; row < table.size(); ++row) {
     const std::string& from = table.text(row, "from");
-    if (from == table.text(row, "to") || skipped.contains(from)) continue;
+    if (from == table.text(row, "to") || request.skipped.contains(from)) continue;
     const auto number = [&](const char* column) {
       return table.number_in(row, column, 0, kLongestMs, faults);
     };
     const double deviation_ms = number("mdev_ms");
-    const double mean_ms = number("rtt_ms_p50") - number("rtt_ms_min");
+    const double rtt_ms = number("rtt_ms_p50");
+    const double mean_ms = rtt_ms - number("rtt_ms_min");
+    if (rtt_ms >= request.below_ms) continue;
     paths.deviation_ms.push_back(deviation_ms);
     if (deviation_ms > 0) paths.mean_over_deviation.push_back(mean_ms / deviation_ms);
   }
@@ -88,22 +134,10 @@ double mixture_quantile_ms(const Sorted& strata_ms, double shape, double share) 
 }
 
 int run(const std::vector<std::string>& words) {
-  std::set<std::string> skipped;
-  std::vector<std::string> files;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--skip-from" && i + 1 < words.size()) {
-      skipped.insert(words[++i]);
-    } else {
-      files.push_back(words[i]);
-    }
-  }
-  if (files.size() != 1) {
-    throw std::invalid_argument(
-        "usage: isochrone_jitter_fit [--skip-from PLACE]... RTT.csv");
-  }
-  const Paths paths = read_paths(files[0], skipped);
+  const Request request = read_request(words);
+  const Paths paths = read_paths(request);
   const double ratio = at_share(paths.mean_over_deviation, 0.5);
-  const double shape = ratio * ratio;
+  const double shape = request.shape.value_or(ratio * ratio);
   std::cout << fmt::format("paths {}\nshape {:.2f}\n", paths.deviation_ms.size(),
                            shape);
   for (const double share : {0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99}) {
