@@ -1,7 +1,9 @@
 #include "datasets/pings.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@ namespace isochrone::datasets {
 namespace {
 
 constexpr double kSelfPingMs = 5;
+constexpr double kAstrayKm = 2000;
 // Real routes take 1.3 to 4 times as long as light along the great circle, so halves of
 // them mostly fall below 1.
 constexpr double kFarKm = 500;
@@ -40,7 +43,8 @@ PlaceIndex read_places(const std::string& path, std::vector<PingPlace>& places) 
                       {table.text(row, "city"),
                        country.value_or(geo::CountryCode{}),
                        {table.number_in(row, "lat", -90, 90, faults),
-                        table.number_in(row, "lon", -180, 180, faults)}}});
+                        table.number_in(row, "lon", -180, 180, faults)}},
+                      table.position(row, "place")});
   }
   faults.throw_if_errors();
   return index;
@@ -83,6 +87,7 @@ class SanityCheck {
   explicit SanityCheck(const PingFile& file) : file_(file) {}
 
   std::vector<Diagnostic> warnings() {
+    repeated();
     self_pings();
     faster_than_light();
     if (!halved_as_a_whole()) halved_by_place();
@@ -97,6 +102,36 @@ class SanityCheck {
   }
   std::string pair(const Ping& ping) const {
     return file_.places[ping.from].name + " to " + file_.places[ping.to].name;
+  }
+
+  void repeated() {
+    // Two places of one city at one spot are the same to whoever asks.
+    std::map<std::pair<std::string, geo::Coordinates>, std::size_t> spots;
+    std::vector<std::size_t> spot_of;
+    for (const PingPlace& place : file_.places) {
+      const auto spot = std::pair(place.end.name, place.end.at);
+      spot_of.push_back(spots.try_emplace(spot, spots.size()).first->second);
+    }
+    std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> rows;
+    for (std::size_t i = 0; i < file_.pings.size(); ++i) {
+      rows.emplace_back(spot_of[file_.pings[i].from], spot_of[file_.pings[i].to], i);
+    }
+    std::ranges::sort(rows);
+    std::size_t first = rows.size();
+    std::size_t count = 0;
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+      const auto& [from, to, row] = rows[k];
+      if (from != std::get<0>(rows[k - 1]) || to != std::get<1>(rows[k - 1])) continue;
+      ++count;
+      first = std::min(first, row);
+    }
+    if (count == 0) return;
+    const Ping& ping = file_.pings[first];
+    found_.warning(ping.position,
+                   fmt::format("{} rows repeat a pair of cities, {} first: each counts "
+                               "where the model is judged, the first where it is "
+                               "replaced",
+                               count, pair(ping)));
   }
 
   void self_pings() {
@@ -182,7 +217,57 @@ PingFile PingFile::read(const std::string& file, const std::string& places) {
   const PlaceIndex index = read_places(places, pings.places);
   pings.pings = read_rows(file, places, index);
   pings.warnings = SanityCheck(pings).warnings();
+  if (pings.pings.empty()) {
+    Diagnostics none;
+    none.warning({file, 1, 1}, "has no rows: nothing is measured");
+    pings.warnings.push_back(none.all().front());
+  }
   return pings;
+}
+
+std::vector<Diagnostic> misplaced(const PingFile& file, const Catalog& catalog) {
+  constexpr double kNowhere = std::numeric_limits<double>::infinity();
+  struct Kind {
+    const PingPlace* worst = nullptr;
+    double km = 0;
+    std::size_t count = 0;
+  };
+  Kind stateless;
+  Kind astray;
+  for (const PingPlace& place : file.places) {
+    double km = kNowhere;
+    for (const Metro& metro : catalog.metros) {
+      if (metro.country != place.end.country) continue;
+      km = std::min(km, geo::great_circle_km(metro.at, place.end.at));
+    }
+    if (km <= kAstrayKm) continue;
+    Kind& kind = km == kNowhere ? stateless : astray;
+    ++kind.count;
+    if (km > kind.km) kind = {&place, km, kind.count};
+  }
+  Diagnostics found;
+  if (stateless.worst != nullptr) {
+    const geo::Endpoint& end = stateless.worst->end;
+    const Metro& nearest = *std::ranges::min_element(
+        catalog.metros, {},
+        [&](const Metro& metro) { return geo::great_circle_km(metro.at, end.at); });
+    found.warning(
+        stateless.worst->position,
+        fmt::format("{} places are of countries that are not known, {} of \"{}\" "
+                    "first; the metro nearest to it is {}, {}",
+                    stateless.count, stateless.worst->name, end.country.text(),
+                    nearest.name, nearest.country.text()));
+  }
+  if (astray.worst != nullptr) {
+    found.warning(
+        astray.worst->position,
+        fmt::format("{} places lie more than {:g} km from every metro of their "
+                    "country, most of all {} with {:.0f} km from those of {}",
+                    astray.count, kAstrayKm, astray.worst->name, astray.km,
+                    astray.worst->end.country.text()));
+  }
+  const auto all = found.all();
+  return {all.begin(), all.end()};
 }
 
 }  // namespace isochrone::datasets

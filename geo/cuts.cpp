@@ -1,8 +1,10 @@
 #include "geo/cuts.h"
 
+#include <cctype>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "base/diagnostics.h"
 
@@ -33,7 +35,41 @@ std::vector<std::string> names_of(const Link& link,
   return names;
 }
 
+/// Letters and digits alone, in lower case.
+std::string plain(std::string_view text) {
+  std::string letters;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
 }  // namespace
+
+std::string cut_hint(const NetworkTables& tables, const std::string& name) {
+  const std::vector<std::string> known = known_cuts(tables);
+  std::vector<std::string> words = known;  // by which a cut may be meant
+  std::map<std::string, std::string> cut_of;
+  for (const std::string& cut : known) {
+    const std::string word = cut.substr(cut.find('/') + 1);
+    if (plain(cut) == plain(name) || plain(word) == plain(name)) {
+      return "did you mean \"" + cut + "\"?";
+    }
+    words.push_back(word);
+    cut_of.emplace(word, cut);
+  }
+  for (const Link& link : tables.links) {
+    words.push_back(link_cut(link.from, link.to));
+    words.push_back(link_cut(link.to, link.from));
+  }
+  if (const auto near = nearest(name, words)) {
+    const auto cut = cut_of.find(*near);
+    return "did you mean \"" + (cut == cut_of.end() ? *near : cut->second) + "\"?";
+  }
+  return did_you_mean(name, known);
+}
 
 std::vector<std::string> known_cuts(const NetworkTables& tables) {
   const auto countries = country_by_hub(tables);
@@ -64,12 +100,11 @@ std::vector<bool> standing_links(const NetworkTables& tables,
     }
   }
   if (unknown.empty()) return standing;
-  const auto known = known_cuts(tables);
   std::string message;
   for (const std::string& name : unknown) {
     if (!message.empty()) message += "\n";
     message += "unknown cut \"" + name + "\"";
-    const std::string hint = did_you_mean(name, known);
+    const std::string hint = cut_hint(tables, name);
     if (!hint.empty()) message += "; " + hint;
   }
   throw std::invalid_argument(message);

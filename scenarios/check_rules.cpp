@@ -52,8 +52,10 @@ void check_measured(const CheckContext& context, const spec::Measured& measured)
     const auto path = [&](const std::string& file) {
       return context.vocabulary.path_of(file);
     };
-    take(datasets::PingFile::read(path(measured.file()), path(measured.places()))
-             .warnings);
+    const auto file =
+        datasets::PingFile::read(path(measured.file()), path(measured.places()));
+    take(datasets::misplaced(file, context.vocabulary.catalog()));
+    take(file.warnings);
   } catch (const InputError& unreadable) {
     take(unreadable.diagnostics());
   }
@@ -256,7 +258,7 @@ void check_network(const CheckContext& context) {
                               "cut; expected chokepoint/NAME, cable/NAME, link/A-B or "
                               "country/CC",
                               i, cuts.Get(i)),
-                  did_you_mean(cuts.Get(i), geo::known_cuts(tables)));
+                  geo::cut_hint(tables, cuts.Get(i)));
   }
   check_corridors(context, known);
   for (const spec::Measured& measured : context.spec.network().measured()) {

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/datasets/world.h"
+
 namespace isochrone::datasets {
 namespace {
 
@@ -95,6 +97,86 @@ TEST_SUITE("datasets/pings") {
     CHECK(file.warnings[0].message ==
           "values from P0 look like one-way delays: half of them are below 0.50 times "
           "the way back");
+  }
+
+  TEST_CASE("a pair that is given twice is told, direction by direction") {
+    const PingFile file = read("P0,P1,20\nP1,P0,21\nP0,P1,22\nP0,P1,23\n");
+
+    REQUIRE(file.warnings.size() == 1);
+    CHECK(file.warnings[0].message ==
+          "2 rows repeat a pair of cities, P0 to P1 first: each counts where the model "
+          "is "
+          "judged, the first where it is replaced");
+    CHECK(file.warnings[0].position.line == 4);
+    CHECK(file.pings.size() == 4);
+  }
+
+  TEST_CASE("a file without rows is told") {
+    const PingFile file = read("");
+
+    REQUIRE(file.warnings.size() == 1);
+    CHECK(file.warnings[0].message == "has no rows: nothing is measured");
+  }
+
+  TEST_CASE("two places of one city at one spot are told as one") {
+    const PingFile file =
+        read("A,B,20\nA2,B,21\nB,A2,22\n",
+             "place,city,country,lat,lon\nA,Twin,AA,0,0\nA2,Twin,AA,0,0\n"
+             "B,Other,AA,10,0\n");
+
+    REQUIRE(file.warnings.size() == 1);
+    CHECK(file.warnings[0].message.starts_with(
+        "1 rows repeat a pair of cities, A2 to B"));
+  }
+
+  TEST_CASE("a byte order mark, Windows line ends and quotes change nothing") {
+    const PingFile plain = read("P0,P1,20.5\n");
+    const PingFile other = read("\"P0\",P1,\"20.5\"\r\n",
+                                "\xEF\xBB\xBFplace,city,country,lat,lon\r\n"
+                                "P0,\"Nought\",AA,0,0\r\nP1,One,AA,10,0\r\n");
+
+    REQUIRE(other.pings.size() == 1);
+    CHECK(other.pings[0].rtt_ms == plain.pings[0].rtt_ms);
+    CHECK(other.places[1].end.name == "One");
+  }
+
+  TEST_CASE("values that are no round trip are refused, each at its place") {
+    for (const char* value : {"nan", "inf", "-4", "0", "1e99", "0x10", "", "1.2.3"}) {
+      CAPTURE(value);
+      CHECK_THROWS_AS(read(std::string("P0,P1,") + value + "\n"), InputError);
+    }
+    CHECK_THROWS_AS(read("P0,P1\n"), InputError);
+    CHECK_THROWS_AS(read("P0,P1,1,2\n"), InputError);
+  }
+
+  // Latitude and longitude of Mumbai exchanged lie in the Arctic Ocean north of Norway;
+  // nearest is Srinagar or another town in the north of India, some 5,000 km away.
+  TEST_CASE("a place in no country, or far from its own, is told") {
+    const std::string right =
+        "place,city,country,lat,lon\nlon,London,GB,51.5,-0.1\nbom,Mumbai,IN,19,72.9\n";
+    const std::string wrong =
+        "place,city,country,lat,lon\nlon,London,UK,51.5,-0.1\nbom,Mumbai,IN,72.9,19\n";
+
+    CHECK(misplaced(read("", right), world()).empty());
+    const auto found = misplaced(read("", wrong), world());
+    REQUIRE(found.size() == 2);
+    CHECK(
+        found[0].message ==
+        "1 places are of countries that are not known, lon of \"UK\" first; the metro "
+        "nearest to it is London, GB");
+    CHECK(found[0].position.line == 2);
+    CHECK(found[1].message.starts_with(
+        "1 places lie more than 2000 km from every metro of their country, most of all "
+        "bom with "));
+  }
+
+  TEST_CASE("the places of the measurements that ship lie where they say") {
+    PingFile file;
+    for (const geo::MeasuredRtt& pair : world().network.measured) {
+      file.places.push_back({pair.from.name, pair.from, {}});
+    }
+
+    CHECK(misplaced(file, world()).empty());
   }
 
   TEST_CASE("every unknown place and bad number is told at once") {

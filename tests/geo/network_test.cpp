@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "geo/cuts.h"
+
 namespace isochrone::geo {
 namespace {
 
@@ -278,6 +280,17 @@ TEST_SUITE("geo/network") {
         "unknown cut \"cable/Bleu\"; did you mean \"cable/Blue\"?\n"
         "unknown cut \"chokepoint/strai\"; did you mean \"chokepoint/strait\"?",
         std::invalid_argument);
+  }
+
+  TEST_CASE("a cut is guessed from its bare name, another case or the other order") {
+    const NetworkTables tables = line_world();
+
+    CHECK(cut_hint(tables, "strait") == "did you mean \"chokepoint/strait\"?");
+    CHECK(cut_hint(tables, "BLUE") == "did you mean \"cable/Blue\"?");
+    CHECK(cut_hint(tables, "Chokepoint / Strait") ==
+          "did you mean \"chokepoint/strait\"?");
+    CHECK(cut_hint(tables, "blu") == "did you mean \"cable/Blue\"?");
+    CHECK(cut_hint(tables, "nothing like it") == "");
   }
 
   TEST_CASE("every cut that is listed can be made") {

@@ -4,6 +4,7 @@
 source "${BASH_SOURCE%/*}/common.sh"
 isochrone=$1
 examples=$2/scenarios/examples
+datasets=$2/datasets
 
 expect() {  # expect CODE ARGS...
   local wanted=$1 code=0
@@ -139,6 +140,34 @@ for format in table json csv; do
 done
 [[ $(cut -d, -f1,2,4 "$work/out" | sed -n 2p) == a,b,400.000 ]] || fail "no pair a, b"
 expect 2 rtt --evaluate "$work/pings.csv" --regime public
+# A country that is none is told; of no pair there is no error, rather than one of 0 %.
+sed 's/KE/UK/' "$work/places.csv" >"$work/uk.csv"
+"$isochrone" rtt --evaluate "$work/pings.csv" --places "$work/uk.csv" 2>"$work/err" \
+  >"$work/out"
+grep -q 'a of "UK" first' "$work/err" || fail "an unknown country passes without a warning"
+expect 0 rtt --evaluate "$work/pings.csv" --places "$work/places.csv" --min-km 9000
+grep -qE '^all +0 +- +-' "$work/out" || fail "an error of no pairs: $(cat "$work/out")"
+expect 0 rtt --evaluate "$work/pings.csv" --places "$work/places.csv" --min-km 9000 \
+  --format json
+grep -q '"median_error_pct": null' "$work/out" || fail "an error of no pairs in JSON"
+# What ships is reproduced exactly, direction by direction, under its own names.
+for operator in aws azure; do
+  (
+    echo from,to,rtt_ms_p50
+    grep "^$operator/" "$datasets/measured_rtt.csv" | cut -d, -f1,2,4 |
+      sed "s,$operator/,,g"
+  ) >"$work/shipped.csv"
+  (
+    echo place,city,country,lat,lon
+    grep "^$operator/" "$datasets/measured_places.csv" | cut -d, -f1-5 |
+      sed "s,^$operator/,,"
+  ) >"$work/shipped_places.csv"
+  expect 0 rtt --evaluate "$work/shipped.csv" --places "$work/shipped_places.csv" \
+    --regime backbone --min-km 0 --format csv
+  (($(wc -l <"$work/out") > 300)) || fail "few pairs of $operator"
+  awk -F, 'NR > 1 && $4 != $5 { print; bad = 1 } END { exit bad }' "$work/out" ||
+    fail "a measured pair of $operator is not reproduced"
+done
 # A reserve that a cut exceeds closes the strait; one without a cut is a slip.
 expect 0 rtt 'London, GB' Mumbai --cut cable/PEACE --reserve 10
 grep -q 'more than its reserve: it counts as cut' "$work/out" || fail "no full strait"

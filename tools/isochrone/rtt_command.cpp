@@ -54,7 +54,10 @@ void run_evaluation(const RttOptions& options, Session& session) {
   if (options.places.empty()) usage_error("--evaluate needs --places PLACES.csv");
   if (!options.from.empty()) usage_error("--evaluate takes no pair of places");
   const auto file = datasets::PingFile::read(options.evaluate, options.places);
-  for (const Diagnostic& warning : file.warnings) session.log(render(warning, ""));
+  for (const auto& warnings :
+       {datasets::misplaced(file, session.catalog()), file.warnings}) {
+    for (const Diagnostic& warning : warnings) session.log(render(warning, ""));
+  }
   const RttEvaluation evaluation =
       evaluate_rtts(session.catalog(), file, regime_of(options), !options.no_overrides,
                     options.min_km);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ std::vector<EvaluatedPing> worst_pings(const RttEvaluation& evaluation,
 
 std::vector<std::string> summary_cells(const std::string& name,
                                        const geo::ErrorSummary& s) {
+  if (s.n == 0) return {name, "0", "-", "-", "-", "-", "-"};
   return {name,
           fmt::to_string(s.n),
           fmt::format("{:.1f}", 100 * s.median),
@@ -49,16 +51,71 @@ std::vector<std::string> summary_cells(const std::string& name,
 }
 
 std::vector<std::string> summary_members(const geo::ErrorSummary& s) {
+  const auto number = [&](double value) {
+    return s.n == 0 ? std::string("null") : fmt::format("{:.3f}", value);
+  };
   return {json_member("n", fmt::to_string(s.n)),
-          json_member("median_error_pct", fmt::format("{:.3f}", 100 * s.median)),
-          json_member("p90_error_pct", fmt::format("{:.3f}", 100 * s.p90)),
-          json_member("median_error_ms", fmt::format("{:.3f}", s.median_ms)),
-          json_member("p90_error_ms", fmt::format("{:.3f}", s.p90_ms)),
-          json_member("bias_pct", fmt::format("{:.3f}", 100 * s.bias))};
+          json_member("median_error_pct", number(100 * s.median)),
+          json_member("p90_error_pct", number(100 * s.p90)),
+          json_member("median_error_ms", number(s.median_ms)),
+          json_member("p90_error_ms", number(s.p90_ms)),
+          json_member("bias_pct", number(100 * s.bias))};
 }
 
 const char* word(geo::Regime regime) {
   return regime == geo::Regime::kPublic ? "public" : "backbone";
+}
+
+/// The measured places of the tables by their name there, with the operator and without
+/// (`aws/af-south-1`, `af-south-1`; the first of equal ones).
+std::map<std::string, std::string> measured_names(const geo::NetworkTables& tables) {
+  std::map<std::string, std::string> names;
+  for (const geo::MeasuredRtt& pair : tables.measured) {
+    for (const std::string& name : {pair.from.name, pair.to.name}) {
+      names.emplace(name, name);
+      names.emplace(name.substr(name.find('/') + 1), name);
+    }
+  }
+  return names;
+}
+
+/// Some of all ends, each once.
+struct Selection {
+  std::vector<geo::Endpoint> ends;
+  std::map<std::size_t, std::size_t> index;  // into `ends`, by place
+
+  void add(std::size_t place, const std::vector<geo::Endpoint>& all) {
+    if (index.try_emplace(place, ends.size()).second) ends.push_back(all[place]);
+  }
+};
+
+/// Of the given rows. A few rows of places at a time: the matrix of all places with all
+/// would not fit where a file has tens of thousands.
+std::vector<geo::RttEntry> entries_of(const geo::NetworkModel& model,
+                                      geo::Regime regime,
+                                      const std::vector<geo::Endpoint>& ends,
+                                      const std::vector<datasets::Ping>& pings,
+                                      const std::vector<std::size_t>& rows) {
+  constexpr std::size_t kPlacesAtOnce = 256;
+  std::map<std::size_t, std::vector<std::size_t>> by_from;  // indices of `rows`
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    by_from[pings[rows[k]].from / kPlacesAtOnce].push_back(k);
+  }
+  std::vector<geo::RttEntry> entries(rows.size());
+  for (const auto& [block, members] : by_from) {
+    Selection from;
+    Selection to;
+    for (const std::size_t k : members) {
+      from.add(pings[rows[k]].from, ends);
+      to.add(pings[rows[k]].to, ends);
+    }
+    const geo::RttMatrix rtts = model.rtts(regime, from.ends, to.ends);
+    for (const std::size_t k : members) {
+      entries[k] =
+          rtts.at(from.index.at(pings[rows[k]].from), to.index.at(pings[rows[k]].to));
+    }
+  }
+  return entries;
 }
 
 }  // namespace
@@ -68,28 +125,39 @@ RttEvaluation evaluate_rtts(const datasets::Catalog& catalog,
                             bool overrides, double min_km) {
   geo::NetworkTables tables = catalog.network;
   if (!overrides) tables.measured.clear();
+  const auto measured = measured_names(tables);
   std::vector<geo::Endpoint> ends;
   std::vector<std::string> continents;
   for (const datasets::PingPlace& place : file.places) {
     ends.push_back(place.end);
+    // Several operators, or two regions of one, may stand in a city.
+    if (const auto own = measured.find(place.name); own != measured.end()) {
+      ends.back().name = own->second;
+    }
     continents.push_back(catalog.continent_of(place.end.country));
   }
-  const geo::RttMatrix rtts =
-      geo::NetworkModel(std::move(tables)).rtts(regime, ends, ends);
   RttEvaluation evaluation{regime, overrides, min_km, 0, {}};
-  for (const datasets::Ping& ping : file.pings) {
+  std::vector<std::size_t> rows;  // of the file that are judged
+  for (std::size_t i = 0; i < file.pings.size(); ++i) {
+    const datasets::Ping& ping = file.pings[i];
     const double km = geo::great_circle_km(ends[ping.from].at, ends[ping.to].at);
     if (ping.from == ping.to || km < min_km) {
       ++evaluation.too_near;
-      continue;
+    } else {
+      rows.push_back(i);
     }
-    const geo::RttEntry& entry = rtts.at(ping.from, ping.to);
+  }
+  const auto entries =
+      entries_of(geo::NetworkModel(std::move(tables)), regime, ends, file.pings, rows);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const datasets::Ping& ping = file.pings[rows[k]];
     const auto [a, b] = std::minmax(continents[ping.from], continents[ping.to]);
-    evaluation.pings.push_back({file.places[ping.from].name,
-                                file.places[ping.to].name,
-                                km,
-                                {ping.rtt_ms, to_ms(entry.rtt), a + " - " + b},
-                                entry.basis});
+    evaluation.pings.push_back(
+        {file.places[ping.from].name,
+         file.places[ping.to].name,
+         geo::great_circle_km(ends[ping.from].at, ends[ping.to].at),
+         {ping.rtt_ms, to_ms(entries[k].rtt), a + " - " + b},
+         entries[k].basis});
   }
   return evaluation;
 }
@@ -107,9 +175,10 @@ std::string evaluation_table(const RttEvaluation& evaluation, std::size_t worst)
   summary.add(summary_cells("all", geo::summarise_errors(pairs)));
   for (const auto& [name, group] : groups) summary.add(summary_cells(name, group));
   text += summary.text();
+  if (pairs.empty()) return text;
   text += fmt::format("mean of the continent pairs' medians: {:.1f} %\n",
                       100 * geo::mean_of_medians(groups));
-  if (worst == 0 || pairs.empty()) return text;
+  if (worst == 0) return text;
   place::TextTable table(
       {"worst pairs", "", ">km", ">measured ms", ">modelled ms", ">error %", "basis"});
   for (const EvaluatedPing& ping : worst_pings(evaluation, worst)) {
@@ -149,7 +218,9 @@ std::string evaluation_json(const RttEvaluation& evaluation, std::size_t worst) 
        json_member("overall",
                    json_object(summary_members(geo::summarise_errors(pairs)))),
        json_member("mean_of_continent_pair_medians_pct",
-                   fmt::format("{:.3f}", 100 * geo::mean_of_medians(groups))),
+                   pairs.empty()
+                       ? "null"
+                       : fmt::format("{:.3f}", 100 * geo::mean_of_medians(groups))),
        json_member("continent_pairs", json_array(group_items)),
        json_member("worst", json_array(worst_items))}));
 }

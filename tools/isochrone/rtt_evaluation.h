@@ -28,6 +28,7 @@ struct RttEvaluation {
 
 /// Every row of the file whose ends are at least `min_km` apart, direction by
 /// direction. Groups are pairs of continents (of the blocs table), in either order.
+/// With overrides, a place named like a measured one of the tables is that one.
 RttEvaluation evaluate_rtts(const datasets::Catalog& catalog,
                             const datasets::PingFile& file, geo::Regime regime,
                             bool overrides, double min_km);
