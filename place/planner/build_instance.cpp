@@ -227,6 +227,10 @@ class Builder {
     return bits;
   }
 
+  static bool nobody(const Bits& bits) {
+    return std::ranges::all_of(bits, [](std::uint64_t word) { return word == 0; });
+  }
+
   static int class_of(Bits bits, Site& row, std::map<Bits, int>& classes) {
     const auto [it, fresh] =
         classes.try_emplace(std::move(bits), static_cast<int>(row.reach.size()));
@@ -238,12 +242,13 @@ class Builder {
                   std::map<Bits, int>& classes) {
     const Serving& serving = servings_[w];
     Bits normal = admitted(s, w, serving.reach[draft.level], false);
-    if (std::ranges::all_of(normal, [](std::uint64_t word) { return word == 0; }))
-      return;
+    // Too far for every day, it may still stand by for a loss.
+    Bits degraded = admitted(s, w, serving.degraded_reach[draft.level], true);
+    const bool may_stand_by = built_.instance.elements > 0 && !nobody(degraded);
+    if (nobody(normal) && !may_stand_by) return;
     Option option = draft.option;
     option.reach_class = class_of(std::move(normal), row, classes);
-    option.degraded_class = class_of(
-        admitted(s, w, serving.degraded_reach[draft.level], true), row, classes);
+    option.degraded_class = class_of(std::move(degraded), row, classes);
     const Offer& offer = question_.candidates.sites[candidate(s)].offers[draft.offer];
     option.stock_row = stock_row_.at(offer.gpu);
     option.label = built_.meaning.size();

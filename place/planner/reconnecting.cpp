@@ -35,11 +35,14 @@ bool missed_by_distance(const plan::Cell& cell) {
 std::vector<Moved> moved_too_far(const Question& question, const plan::Plan& plan,
                                  const std::vector<Serving>& servings) {
   std::vector<Moved> moved;
+  if (plan.drills_size() == 0) return moved;
   const auto origins = table_origins(servings);
   const std::vector<LossDrill> losses = loss_drills(question, plan);
   for (std::size_t i = 0; i < losses.size(); ++i) {
     std::set<std::pair<std::string, std::string>> missed;  // workload, region
-    for (const plan::Cell& cell : plan.drills(static_cast<int>(i)).cells()) {
+    const plan::Drill& drill = plan.drills(static_cast<int>(i));
+    INVARIANT(drill.element() == losses[i].row.element(), "drills in another order");
+    for (const plan::Cell& cell : drill.cells()) {
       if (missed_by_distance(cell)) missed.emplace(cell.workload(), cell.region());
     }
     const auto& streams = losses[i].deployment.streams;

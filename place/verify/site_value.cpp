@@ -159,8 +159,10 @@ class SiteValue {
   }
 
   struct Reward {
-    Wide per_unit = 0;        // nano-dollars per micro-rps of degraded capacity
-    std::int64_t useful = 0;  // load that the cuts hold: more capacity earns nothing
+    /// Need of rows of one element -> nano-dollars per micro-rps of degraded capacity;
+    /// what is beyond the need earns nothing.
+    std::map<std::int64_t, Wide> by_need;
+    std::int64_t useful = 0;  // the largest need of all rows
     std::vector<const PricedRow*> any_loss;
   };
 
@@ -181,7 +183,10 @@ class SiteValue {
   }
 
   Wide paid(const Reward& reward, std::int64_t degraded) const {
-    Wide sum = reward.per_unit * std::min(degraded, reward.useful);
+    Wide sum = 0;
+    for (const auto& [need, multiplier] : reward.by_need) {
+      sum += multiplier * std::min(degraded, need);
+    }
     for (const PricedRow* row : reward.any_loss) sum += paid(*row, degraded);
     return sum;
   }
@@ -201,7 +206,7 @@ class SiteValue {
       if (row.element.empty()) {
         reward.any_loss.push_back(&row);
       } else {
-        reward.per_unit += row.multiplier;
+        reward.by_need[row.need] += row.multiplier;
       }
     }
     return reward;
