@@ -179,6 +179,12 @@ class Expansion {
     note_entry(entry, spread);
   }
 
+  bool stays(const spec::Demand& entry) const {
+    return scenario_.spec.workloads(static_cast<int>(workload_index(scenario_, entry)))
+               .session()
+               .sticky() == "site";
+  }
+
   WeekProfile checked_week(const spec::Demand& entry, std::size_t index) const {
     try {
       return week_profile(entry.daily_profile(), catalog_);
@@ -207,6 +213,8 @@ class Expansion {
       population.requests_month[block] =
           std::llround(mean * 3600 * shape.sum[block] / days_.months);
     }
+    // Shares that hold at all hours cannot follow the sun.
+    if (stays(entry)) population.load.fill(std::ranges::max(population.load));
     region_names_.push_back(reporting_.of(place.country));
     demand_.populations.push_back(std::move(population));
   }
@@ -260,6 +268,11 @@ class Expansion {
     const bool shaped =
         !entry.daily_profile().name().empty() || entry.daily_profile().hours_size() > 0;
     if (!shaped) note += "; no daily_profile: flat";
+    if (stays(entry)) {
+      note +=
+          "; sessions stay at their site: shares hold at all hours, and the largest "
+          "hour of each metro with them";
+    }
     const std::string& access = entry.access().kind();
     if (access == "fixed")
       note += "; access fixed: the country's value, an upper bound";

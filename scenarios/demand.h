@@ -30,7 +30,8 @@ struct Population {
   double users = 0;       ///< 0 for rps_peak entries
   geo::AccessLaw access;  ///< none() if the entry says so
   /// Largest 10-minute mean of the block over the horizon, times headroom: what
-  /// capacity must hold.
+  /// capacity must hold. Of a workload whose sessions stay at their site, the largest
+  /// of these in every block.
   std::array<MicroRps, kBlocks> load{};
   /// Requests of a mean month in the block: what traffic costs.
   std::array<std::int64_t, kBlocks> requests_month{};

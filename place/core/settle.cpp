@@ -206,19 +206,39 @@ std::optional<BlockShares> shares_of_block(const Model& model, const PlanState& 
   return rounding.shares();
 }
 
+/// Whether the loads are the same in all blocks. Shares then are too, as those of
+/// sessions that stay at their site have to be.
+bool steady(const Model& model, int commodity) {
+  return std::ranges::all_of(model.demands_of(commodity), [&](int d) {
+    for (int b = 1; b < model.blocks(); ++b) {
+      if (model.load(b, d) != model.load(0, d)) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 std::optional<Solution> settle(const Model& model, const PlanState& state,
                                const Service& service) {
   const std::size_t tasks = at(model.commodities()) * at(model.blocks());
+  std::vector<std::size_t> first;  // task with the same shares
+  for (int k = 0; k < model.commodities(); ++k) {
+    const std::size_t start = first.size();
+    const bool same = steady(model, k);
+    for (std::size_t b = 0; b < at(model.blocks()); ++b) {
+      first.push_back(same ? start : start + b);
+    }
+  }
   const auto parts = parallel_map(tasks, [&](std::size_t i) {
+    if (first[i] != i) return std::optional<BlockShares>();
     return shares_of_block(model, state, service, static_cast<int>(i) / model.blocks(),
                            static_cast<int>(i) % model.blocks());
   });
   std::map<std::pair<int, int>, Flow> flows;
   for (std::size_t i = 0; i < tasks; ++i) {
-    if (!parts[i]) return std::nullopt;
-    for (const auto& [key, share] : *parts[i]) {
+    if (!parts[first[i]]) return std::nullopt;
+    for (const auto& [key, share] : *parts[first[i]]) {
       if (share == 0) continue;
       Flow& flow = flows[key];
       flow.demand = key.first;

@@ -4,11 +4,13 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "place/planner/unlawful.h"
 
@@ -30,6 +32,10 @@ class Explainer {
     for (const int d : conflict.demands) row.add_populations(name_of(d));
     if (conflict.kind == "no_arc") {
       explain_no_arc(conflict, row);
+      return;
+    }
+    if (conflict.kind == "survival" && nowhere_else(conflict)) {
+      explain_no_refuge(conflict, row);
       return;
     }
     row.set_text(text_of(conflict));
@@ -117,6 +123,26 @@ class Explainer {
     row.set_text(text);
   }
 
+  void explain_no_refuge(const Conflict& conflict, plan::Conflict& row) const {
+    std::set<std::string> asked;
+    for (const int d : conflict.demands) {
+      const Population& p = *population(d);
+      for (const std::string& data : question_.workload(p.workload).data()) {
+        asked.insert(fmt::format("`explain --residency {} {}`",
+                                 p.endpoint.country.text(), data));
+      }
+    }
+    row.set_text(fmt::format(
+        "after the loss of {} no candidate site is left where their data may go; {} "
+        "says why",
+        built_.elements[static_cast<std::size_t>(conflict.element)],
+        fmt::join(asked, ", ")));
+    for (const char* path :
+         {"resilience", "residency", "sites.certifications", "sites.class"}) {
+      if (given(path)) cite(row, path);
+    }
+  }
+
   /// The commonest reasons, most offers first, over all candidate sites.
   std::string why_no_offer_fits(int d) const {
     const std::size_t b =
@@ -138,6 +164,20 @@ class Explainer {
       text += fmt::format("\n    {} offers: {}", -count, reason);
     }
     return text;
+  }
+
+  /// Whether the law keeps all of them from every site that outlives the loss.
+  bool nowhere_else(const Conflict& conflict) const {
+    if (conflict.element < 0) return false;
+    for (std::size_t s = 0; s < question_.candidates.sites.size(); ++s) {
+      if (std::ranges::count(built_.instance.sites[s].elements, conflict.element) > 0)
+        continue;
+      for (const int d : conflict.demands) {
+        const Population* p = population(d);
+        if (p == nullptr || question_.lawful(*p, question_.site(s))) return false;
+      }
+    }
+    return true;
   }
 
   bool given(const std::string& path) const {

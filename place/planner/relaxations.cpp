@@ -26,7 +26,10 @@ class Easing {
     if (rests_on({"group_share", "sites_to_share"})) ease_share();
     if (rests_on({"capacity", "survival", "group_share"})) ease_stock();
     if (rests_on({"budget", "budget_open"})) ease_budget();
-    if (rests_on({"no_arc", "capacity", "survival", "group_share"})) ease_choice();
+    if (rests_on({"no_arc", "capacity", "survival", "group_share"})) {
+      ease_choice();
+      ease_law();
+    }
     return std::move(found_);
   }
 
@@ -150,6 +153,27 @@ class Easing {
     }
     if (spec_.sites().forbid_size() > 0) {
       found_.push_back({"sites.forbid", {{{"sites.forbid", "[]"}, "no site"}}});
+    }
+    if (spec_.sites().certifications_size() > 0) {
+      found_.push_back(
+          {"sites.certifications", {{{"sites.certifications", "[]"}, "none"}}});
+    }
+  }
+
+  /// Mechanisms are contracts and audits that a company may take on; what no rule
+  /// admits is not to be eased.
+  void ease_law() {
+    const spec::Residency& residency = spec_.residency();
+    if (residency.mode() != "law" && residency.mode() != "both") return;
+    const auto& held = residency.law().mechanisms();
+    std::string with;
+    for (const std::string& mechanism : held) with += mechanism + ", ";
+    for (const char* more :
+         {"adequacy", "dpf", "scc", "bcr", "certification", "consent", "baa"}) {
+      if (std::ranges::count(held, more) > 0) continue;
+      found_.push_back(
+          {fmt::format("residency.law.mechanisms with {}", more),
+           {{{"residency.law.mechanisms", "[" + with + more + "]"}, more}}});
     }
   }
 

@@ -81,6 +81,48 @@ residency: {mode: law, law: {mechanisms: [adequacy], unknown: deny}}
     CHECK(decide(ocean({{"residency.law.mechanisms", "[scc]"}}), catalog, {}).ending ==
           Ending::kPlanned);
   }
+
+  // German health data may not go to the United States without a mechanism, so Virginia
+  // is no refuge.
+  TEST_CASE("whom the law leaves nowhere after a loss is told so, not of stock") {
+    const auto catalog =
+        datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
+    const scenarios::Scenario scenario =
+        scenarios::parse_scenario(R"(name: ward
+horizon: {order_date: 2026-12-01, start: 2027-03-01, months: 12}
+workloads:
+  - {name: read, kind: service, service_ms: {constant: 20}, streams_per_gpu: 4,
+     data: [health], slo: {e2e_p95_ms: 900}}
+demand:
+  - {name: desk, workload: read, at: {city: Frankfurt am Main, country: DE},
+     rps_peak: 9, access: none}
+sites:
+  only: ["one/*", "two/*"]
+  add:
+    - {name: one/frankfurt, city: Frankfurt am Main, country: DE,
+       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
+                 usd_per_gpu_hour: 1.5, available_gpus: 64, lead_time_days: 10}]}
+    - {name: two/ashburn, city: Ashburn, country: US,
+       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
+                 usd_per_gpu_hour: 1.5, available_gpus: 64, lead_time_days: 10}]}
+terms: {allow: [on_demand]}
+residency: {mode: law, law: {mechanisms: [], unknown: deny}}
+resilience: {survive: site, degraded: {e2e_p95_ms: 900}}
+optimize: {work: quick}
+)",
+                                  "ward.yaml", ".", catalog);
+
+    const Planned planned = make_plan(scenario, catalog, {});
+
+    REQUIRE(planned.ending == Ending::kInfeasible);
+    REQUIRE(planned.plan.conflicts_size() > 0);
+    const plan::Conflict& conflict = planned.plan.conflicts(0);
+    CHECK(conflict.text() ==
+          "after the loss of one/frankfurt no candidate site is left where their data "
+          "may go; `explain --residency DE health` says why");
+    CHECK(conflict.lines_size() ==
+          3);  // resilience, residency, no class but [rentable]
+  }
 }
 
 }  // namespace

@@ -349,6 +349,24 @@ TEST_SUITE("scenarios/demand") {
       return std::pair(p.entry, p.metro);
     }));
   }
+
+  TEST_CASE("where sessions stay, every hour holds the largest of its metro") {
+    const std::string entry = crowd(
+        R"(users { by_country { key: "DE" value: 1000 } } daily_profile { name: "office" })");
+    const Demand roaming = demand_of(entry);
+    Scenario scenario = small_scenario(entry);
+    scenario.spec.mutable_workloads(0)->mutable_session()->set_sticky("site");
+    const Demand staying = expand_demand(scenario, world());
+
+    const Population& before = roaming.populations[kFirst];
+    const Population& after = staying.populations[kFirst];
+    REQUIRE(std::ranges::min(before.load) < std::ranges::max(before.load));
+    CHECK(std::ranges::min(after.load) == std::ranges::max(before.load));
+    CHECK(std::ranges::max(after.load) == std::ranges::max(before.load));
+    CHECK(after.requests_month == before.requests_month);
+    CHECK(noted(staying, "sessions stay at their site"));
+    CHECK_FALSE(noted(roaming, "sessions stay at their site"));
+  }
 }
 
 }  // namespace
