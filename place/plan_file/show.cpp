@@ -42,9 +42,46 @@ std::string pools(const plan::Plan& plan) {
                fmt::format("{:g}", pool.wait_budget_ms()),
                fmt::to_string(pool.replicas()), pool.term(), pool.price_basis(),
                index < rent.size() ? money(rent[index]) : "-",
-               fmt::format("{:.0f} %", 100 * pool.peak_utilisation())});
+               pool.profile() == "batch"
+                   ? "-"
+                   : fmt::format("{:.0f} %", 100 * pool.peak_utilisation())});
   }
   return table.empty() ? "" : "\n" + table.text();
+}
+
+/// Hours of the day with room for so many gangs: "18 to 5 UTC, 12 to 13 UTC".
+std::string hours_with(const plan::Valley& valley, std::uint32_t gangs) {
+  const int blocks = valley.gangs_size();
+  const auto open = [&](int b) { return valley.gangs((b + blocks) % blocks) >= gangs; };
+  std::string out;
+  for (int b = 0; b < blocks; ++b) {
+    if (!open(b) || open(b - 1)) continue;
+    int end = b;
+    while (open(end)) ++end;
+    out += fmt::format("{}{} to {} UTC", out.empty() ? "" : ", ", b, end % blocks);
+  }
+  return out.empty() ? "at all hours" : out;
+}
+
+std::string valleys(const plan::Plan& plan) {
+  std::string out;
+  for (const plan::Valley& valley : plan.valleys()) {
+    if (valley.pool() >= static_cast<std::uint32_t>(plan.pools_size())) continue;
+    const plan::Pool& host = plan.pools(static_cast<int>(valley.pool()));
+    if (host.site() >= static_cast<std::uint32_t>(plan.sites_size())) continue;
+    out += fmt::format(
+        "\n{} runs in the valleys of {} at {}: {} of its {} {}, {}; {:.0f} h a month, "
+        "a "
+        "job takes {:.1f} h, {:.1f} h with its pauses; GPUs of its own would cost {} a "
+        "month at least\n",
+        valley.workload(), host.workload(),
+        plan.sites(static_cast<int>(host.site())).name(),
+        valley.gangs_used() * valley.gang_gpus(), host.gpus(), host.gpu(),
+        hours_with(valley, valley.gangs_used()), valley.hours_month(),
+        valley.hours_per_job(), valley.longest_hours(),
+        money(valley.rented_usd_micro()));
+  }
+  return out;
 }
 
 std::string bill(const plan::Plan& plan) {
@@ -233,9 +270,9 @@ std::string conflicts(const plan::Plan& plan) {
 }  // namespace
 
 std::string show_plan(const plan::Plan& plan, bool detail) {
-  return summary(plan) + conflicts(plan) + pools(plan) + one_level(plan) +
-         served_where(plan, detail) + bill(plan) + spend(plan) + coverage(plan) +
-         cells(plan) + drills(plan) + repairs(plan) + revisions(plan) +
+  return summary(plan) + conflicts(plan) + pools(plan) + valleys(plan) +
+         one_level(plan) + served_where(plan, detail) + bill(plan) + spend(plan) +
+         coverage(plan) + cells(plan) + drills(plan) + repairs(plan) + revisions(plan) +
          list("what stays open, and what would help", plan.outlook().lines()) +
          list("warnings", plan.warnings()) + list("assumed", plan.assumptions());
 }

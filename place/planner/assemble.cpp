@@ -9,6 +9,7 @@
 
 #include "place/planner/assembly.h"
 #include "place/planner/best_effort.h"
+#include "place/planner/valleys.h"
 
 namespace isochrone::place {
 namespace {
@@ -20,8 +21,8 @@ using scenarios::Population;
 class Assembler {
  public:
   Assembler(const Question& question, const std::vector<Serving>& servings,
-            const BuiltInstance& built, const Solution& solution)
-      : a_{question, servings, built, solution} {}
+            const BuiltInstance& built, const Filled& filled)
+      : a_{question, servings, built, filled.solution}, valleys_(filled.valleys) {}
 
   plan::Plan assemble() {
     add_head();
@@ -29,6 +30,7 @@ class Assembler {
     add_tables(a_, plan_);
     add_sites();
     add_pools();
+    add_valleys();
     add_assignments();
     add_unserved();
     add_law(a_, plan_);
@@ -132,6 +134,14 @@ class Assembler {
     pool.set_table(a_.table_of(meaning.workload, meaning.level));
   }
 
+  void add_valleys() {
+    for (const Filled::Valley& valley : valleys_) {
+      plan::Valley& row = *plan_.add_valleys();
+      row = valley.row;
+      row.set_pool(plan_pool_[static_cast<std::size_t>(valley.host)]);
+    }
+  }
+
   void add_assignments() {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < a_.solution.flows.size(); ++i) {
@@ -229,6 +239,7 @@ class Assembler {
   }
 
   const Assembly a_;
+  const std::vector<Filled::Valley>& valleys_;
   plan::Plan plan_;
   std::map<std::size_t, std::uint32_t> plan_site_;
   std::vector<std::uint32_t> plan_pool_;
@@ -238,7 +249,8 @@ class Assembler {
 
 plan::Plan assemble_plan(const Question& question, const std::vector<Serving>& servings,
                          const BuiltInstance& built, const Solution& solution) {
-  return Assembler(question, servings, built, solution).assemble();
+  const Filled filled = fill_valleys({question, servings, built, solution});
+  return Assembler(question, servings, built, filled).assemble();
 }
 
 std::string objective_name(const sim::Objective& objective) {

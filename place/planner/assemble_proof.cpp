@@ -6,6 +6,7 @@
 
 #include "place/planner/assembly.h"
 #include "place/planner/seal.h"
+#include "place/planner/valleys.h"
 
 namespace isochrone::place {
 
@@ -86,11 +87,33 @@ void add_coverage(const Assembly& a, plan::Plan& plan) {
   }
 }
 
+namespace {
+
+/// The search and its bound rent GPUs for all jobs. A plan that fills valleys costs at
+/// least the bound without what it pays for jobs, and at least one pool that holds
+/// some.
+std::int64_t bound_with_valleys(const Assembly& a) {
+  const auto host = least_host(a.question, a.built);
+  if (!host) return a.solution.bound;
+  std::int64_t without_jobs = a.solution.bound;
+  const std::size_t populations = a.question.demand.populations.size();
+  for (std::size_t j = 0; j < a.built.batch_workloads.size(); ++j) {
+    std::int64_t paid = 0;
+    for (const auto& block : a.solution.certificate.price) {
+      paid += block[populations + j];
+    }
+    without_jobs -= std::max<std::int64_t>(0, paid);
+  }
+  return std::min(a.solution.bound, std::max(without_jobs, *host));
+}
+
+}  // namespace
+
 void add_bound(const Assembly& a, plan::Plan& plan) {
   plan::Bound& bound = *plan.mutable_bound();
   const std::int64_t objective = plan.totals().objective_usd_micro();
-  bound.set_objective_usd_micro(a.solution.bound);
-  const std::int64_t gap = objective - a.solution.bound;
+  bound.set_objective_usd_micro(bound_with_valleys(a));
+  const std::int64_t gap = objective - bound.objective_usd_micro();
   if (objective > 0) {
     bound.set_gap_ppm(static_cast<std::int64_t>(static_cast<double>(gap) /
                                                 static_cast<double>(objective) * 1e6));

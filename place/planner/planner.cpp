@@ -31,6 +31,7 @@
 #include "place/planner/reconnecting.h"
 #include "place/planner/seal.h"
 #include "place/planner/serving.h"
+#include "place/planner/valleys.h"
 
 namespace isochrone::place {
 namespace {
@@ -229,7 +230,16 @@ class Planner {
     return *it;
   }
 
-  Planned nothing() const {
+  /// A budget is refused by a bound that rents GPUs for all jobs: those that could run
+  /// in valleys may still fit it.
+  bool valleys_may_help() const {
+    return solution_.status == Status::kInfeasible &&
+           std::ranges::count(solution_.conflicts, "budget", &Conflict::kind) > 0 &&
+           least_host(question_, built_);
+  }
+
+  Planned nothing() {
+    if (valleys_may_help()) solution_.status = Status::kUndecided;
     Planned planned;
     planned.ending = solution_.status == Status::kInfeasible    ? Ending::kInfeasible
                      : solution_.status == Status::kInterrupted ? Ending::kInterrupted

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "place/verify/facts.h"
-
 namespace isochrone::verify {
 
 BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Workload& workload,
@@ -29,6 +27,23 @@ BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Workload& wor
   need.gpu_hours_used = static_cast<std::int64_t>(
       std::ceil(need.hours_per_job * jobs * static_cast<double>(groups)));
   return need;
+}
+
+std::optional<BatchRent> batch_rent(const Facts& facts, const spec::Workload& workload,
+                                    const scenarios::Offer& offer) {
+  if (offer.lead_time_days > days_to_ready(facts.scenario) ||
+      !lacking(workload.requirements(), facts.catalog.gpus[offer.gpu], offer).empty()) {
+    return std::nullopt;
+  }
+  const BatchNeed need =
+      batch_need(facts.catalog, workload, offer.gpu, offer.shape_gpus);
+  if (need.hours_per_job > workload.batch().deadline_hours()) return std::nullopt;
+  if (offer.stock_gpus && need.gpus > *offer.stock_gpus) return std::nullopt;
+  BatchRent rent;
+  rent.all_hours = (offer.bill_gpu_month + offer.extra_gpu_month).count() * need.gpus;
+  const bool hourly = offer.term == "on_demand" || offer.term == "spot";
+  rent.objective = hourly ? need.gpu_hours_used * offer.price.count() : rent.all_hours;
+  return rent;
 }
 
 }  // namespace isochrone::verify

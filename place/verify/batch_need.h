@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "datasets/catalog.h"
+#include "place/verify/facts.h"
 #include "scenarios/scenario.h"
 
 namespace isochrone::verify {
@@ -18,5 +20,14 @@ struct BatchNeed {
 };
 BatchNeed batch_need(const datasets::Catalog& catalog, const spec::Workload& workload,
                      datasets::GpuId gpu, std::int64_t shape_gpus);
+
+/// What a batch workload costs on GPUs of its own, in the objective of a month.
+struct BatchRent {
+  std::int64_t objective = 0;
+  std::int64_t all_hours = 0;  ///< the same GPUs at all hours of the month
+};
+/// nullopt where the offer does not do: requirements, lead time, deadline, stock.
+std::optional<BatchRent> batch_rent(const Facts& facts, const spec::Workload& workload,
+                                    const scenarios::Offer& offer);
 
 }  // namespace isochrone::verify

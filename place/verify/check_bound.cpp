@@ -63,11 +63,21 @@ class BoundCheck {
   /// What the certificate proves; nullopt if it cannot be read.
   std::optional<std::int64_t> proven() {
     if (!read_prices() || !read_rows()) return std::nullopt;
-    return static_cast<std::int64_t>(floor_div(
+    const auto rented = static_cast<std::int64_t>(floor_div(
         priced_rows() + least_unserved() + least_premiums() + least_sites(), kNano));
+    return with_valleys(rented);
   }
 
  private:
+  /// Of a bound whose jobs all rent: in valleys they cost nothing but their pool.
+  std::int64_t with_valleys(std::int64_t rented) const {
+    const auto host = least_host(facts_);
+    if (!host) return rented;
+    std::int64_t paid = 0;
+    for (const std::int64_t usd : prices_.batch) paid += std::max<std::int64_t>(0, usd);
+    return std::min(rented, std::max(rented - paid, *host));
+  }
+
   void check_gap(const plan::Bound& bound, std::int64_t objective) {
     if (objective <= 0) return;
     const Wide gap = Wide{objective - bound.objective_usd_micro()} * 1'000'000;

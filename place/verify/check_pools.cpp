@@ -249,13 +249,15 @@ void check_stock(const Facts& facts, Faults& faults) {
   }
 }
 
-/// A batch workload runs at one site, whole.
+/// A batch workload runs at one site, whole: on GPUs of its own or in valleys.
 void check_batch_served(const Facts& facts, Faults& faults) {
   if (facts.plan.status() != "planned" && facts.plan.status() != "interrupted") return;
   for (const spec::Workload& workload : facts.scenario.spec.workloads()) {
     if (workload.kind() != "batch") continue;
     const auto pools =
-        std::ranges::count(facts.plan.pools(), workload.name(), &plan::Pool::workload);
+        std::ranges::count(facts.plan.pools(), workload.name(), &plan::Pool::workload) +
+        std::ranges::count(facts.plan.valleys(), workload.name(),
+                           &plan::Valley::workload);
     if (pools != 1) {
       faults.add("pools.workload", fmt::format("\"{}\" runs in {} pools, not in one",
                                                workload.name(), pools));

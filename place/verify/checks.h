@@ -25,6 +25,13 @@ void check_sites(const Facts& facts, Faults& faults);
 /// Offers, requirements, profiles, GPU arithmetic, stock and capacities of the pools.
 void check_pools(const Facts& facts, Faults& faults);
 
+/// Batch jobs in the valleys of pools: room, hours, deadline.
+void check_valleys(const Facts& facts, Faults& faults);
+
+/// What a plan that fills valleys costs at least: the cheapest pool that could do the
+/// jobs of a batch workload. nullopt where no workload could be done so.
+std::optional<std::int64_t> least_host(const Facts& facts);
+
 /// Shares, residency, distances, reach and loads.
 void check_assignments(const Facts& facts, Faults& faults);
 

@@ -97,22 +97,13 @@ class SiteValue {
   Wide least_batch(std::size_t workload) const {
     const spec::Workload& work =
         facts_.scenario.spec.workloads(static_cast<int>(workload));
-    const spec::Batch& batch = work.batch();
     const Wide earned =
         Wide{std::max<std::int64_t>(0, prices_.batch[workload])} * kNano;
     if (earned == 0 || !facts_.batch_lawful(workload, site_)) return 0;
     Wide least = 0;
     for (const Offer& offer : site_.offers) {
-      if (!usable(offer, workload)) continue;
-      const BatchNeed need =
-          batch_need(facts_.catalog, work, offer.gpu, offer.shape_gpus);
-      if (need.hours_per_job > batch.deadline_hours()) continue;
-      if (offer.stock_gpus && need.gpus > *offer.stock_gpus) continue;
-      const bool hourly = offer.term == "on_demand" || offer.term == "spot";
-      const Wide price = hourly
-                             ? Wide{need.gpu_hours_used} * offer.price.count() * kNano
-                             : cost(offer, need.gpus);
-      least = std::min(least, price - earned);
+      const auto rent = batch_rent(facts_, work, offer);
+      if (rent) least = std::min(least, Wide{rent->objective} * kNano - earned);
     }
     return least;
   }

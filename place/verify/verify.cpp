@@ -40,6 +40,11 @@ void say_what_was_checked(const plan::Plan& plan, std::vector<std::string>& chec
       fmt::format("{} assignments: shares, residency, round trips, reach, "
                   "loads in every block",
                   plan.assignments_size()));
+  if (plan.valleys_size() > 0) {
+    checked.push_back(fmt::format(
+        "{} batch workloads in valleys: room in every block, hours, deadline",
+        plan.valleys_size()));
+  }
   checked.push_back("every loss that must be survived, in every block, by max-flow");
   checked.push_back(
       fmt::format("{} lines of the bill, totals, spend", plan.bill_size()));
@@ -80,6 +85,7 @@ Verification verify(const plan::Plan& plan, const scenarios::Scenario& scenario,
     check_populations(facts, faults);
     check_sites(facts, faults);
     check_pools(facts, faults);
+    check_valleys(facts, faults);
     check_assignments(facts, faults);
     check_survival(facts, faults);
     check_unserved(facts, faults);

@@ -94,7 +94,11 @@ case $3 in
     ;;
   training-and-inference)
     check training-and-inference
-    grep -qE ' tune ' "$work/training-and-inference.txt" || fail "the trainings have no place"
+    grep -qE '^tune runs in the valleys of chat at ' "$work/training-and-inference.txt" ||
+      fail "the trainings do not fill the valleys"
+    if grep -E '^gpu ' "$work/training-and-inference.txt" | grep -q ' jobs x '; then
+      fail "the trainings rent GPUs of their own"
+    fi
     ;;
   code-completion)
     check code-completion
