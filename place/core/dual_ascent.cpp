@@ -145,6 +145,7 @@ void DualAscent::warm_start(const Certificate& certificate) {
 void DualAscent::restart(const Restriction& within, const Prices& prices) {
   within_ = within;
   best_ = prices;
+  slack_ = {};
   started_ = false;
   relax_ = 0.1;
   largest_part_ = 0.2;
@@ -229,7 +230,7 @@ void DualAscent::adopt(const Prices& prices, const Outcome& outcome) {
 void DualAscent::run(std::int64_t steps, double target) {
   if (!started_) {
     started_ = true;
-    const Outcome outcome = lagrangian_.evaluate(best_, within_);
+    const Outcome outcome = lagrangian_.evaluate(best_, within_, slack_);
     adopt(best_, outcome);
     average(outcome, lagrangian_.activity(outcome, best_), 1);
     checkpoint_value_ = best_value_;
@@ -243,7 +244,7 @@ void DualAscent::run(std::int64_t steps, double target) {
         std::min(target, best_value_ + 0.05 * std::max(money_, std::abs(best_value_)));
     const double step = relax_ * std::max(aim - best_value_, 1.0) / norm;
     const Prices prices = moved(direction, step);
-    const Outcome outcome = lagrangian_.evaluate(prices, within_);
+    const Outcome outcome = lagrangian_.evaluate(prices, within_, slack_);
     const Activity activity = lagrangian_.activity(outcome, prices);
     const std::vector<double> fresh = violation(activity, outcome.unserved);
     average(outcome, activity, averaging_part(direction, fresh));

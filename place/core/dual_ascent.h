@@ -62,6 +62,7 @@ class DualAscent {
   const Model& model_;
   Lagrangian& lagrangian_;
   Restriction within_;
+  Slack slack_;
   Prices best_;
   double best_value_ = 0;
   std::vector<double> best_site_value_;

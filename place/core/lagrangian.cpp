@@ -12,6 +12,22 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+std::vector<int> demands_reached(const Model& model, int site) {
+  std::vector<int> reached;
+  for (int k = 0; k < model.commodities(); ++k) {
+    Bits all(model.mask_of(k).size(), 0);
+    for (const Point& point : model.points(site, k)) {
+      const Bits& reach = model.reach(site, point.reach);
+      for (std::size_t w = 0; w < all.size(); ++w) all[w] |= reach[w];
+    }
+    for (const int d : model.demands_of(k)) {
+      if (model.points(site, k).empty()) break;
+      if (model.whole(k) || has_bit(all, d)) reached.push_back(d);
+    }
+  }
+  return reached;
+}
+
 }  // namespace
 
 Lagrangian::Lagrangian(const Model& model) : model_(model) {
@@ -19,6 +35,9 @@ Lagrangian::Lagrangian(const Model& model) : model_(model) {
   markets_ = parallel_map(pairs, [&](std::size_t i) {
     return make_market(static_cast<int>(i) / model_.commodities(),
                        static_cast<int>(i) % model_.commodities());
+  });
+  reached_ = parallel_map(at(model.sites()), [&](std::size_t i) {
+    return demands_reached(model, static_cast<int>(i));
   });
   shared_order_ =
       std::ranges::any_of(markets_, [](const Market& m) { return m.arcs.empty(); });
@@ -60,6 +79,10 @@ void Lagrangian::add_row(const SurvivalRow& row) {
     if (!any) supply.clear();
     return supply;
   });
+  for (const std::vector<float>& supply : priced.supply) {
+    priced.most_supply.push_back(supply.empty() ? 0
+                                                : *std::ranges::max_element(supply));
+  }
   priced_.push_back(std::move(priced));
   rows_.push_back(row);
 }
@@ -89,21 +112,71 @@ Lagrangian::ItemLists Lagrangian::sorted_items(const Prices& prices) const {
 }
 
 Outcome Lagrangian::evaluate(const Prices& prices, const Restriction& within) const {
+  return outcome_of(prices, within, results_of(prices, within, {}));
+}
+
+Outcome Lagrangian::evaluate(const Prices& prices, const Restriction& within,
+                             Slack& slack) const {
+  constexpr int kMostUses = 12;
+  const bool fresh = slack.room.empty() || ++slack.uses >= kMostUses ||
+                     slack.since.row.size() != prices.row.size();
+  const std::vector<SiteResult> results = results_of(
+      prices, within, fresh ? std::vector<double>{} : rooms_left(prices, slack));
+  if (fresh) {
+    slack = {prices, {}, 0};
+    for (const SiteResult& result : results) slack.room.push_back(result.opening);
+  }
+  return outcome_of(prices, within, results);
+}
+
+/// What sites lack to be worth opening, at least.
+std::vector<double> Lagrangian::rooms_left(const Prices& prices,
+                                           const Slack& slack) const {
+  std::vector<double> rise(at(model_.demands()), 0);
+  for (std::size_t i = 0; i < prices.demand.size(); ++i) {
+    rise[i % rise.size()] += std::max(0.0, prices.demand[i] - slack.since.demand[i]);
+  }
+  std::vector<double> room = slack.room;
+  for (std::size_t s = 0; s < room.size(); ++s) {
+    if (!(room[s] > 0)) continue;
+    for (const int d : reached_[s]) room[s] -= rise[at(d)];
+    for (std::size_t r = 0; r < priced_.size(); ++r) {
+      room[s] -= std::max(0.0, prices.row[r] - slack.since.row[r]) *
+                 static_cast<double>(priced_[r].most_supply[s]);
+    }
+    // Sums of many terms in another order than the site would add them up.
+    room[s] -= 1e-9 * std::abs(slack.room[s]);
+  }
+  return room;
+}
+
+std::vector<Lagrangian::SiteResult> Lagrangian::results_of(
+    const Prices& prices, const Restriction& within,
+    const std::vector<double>& room) const {
   const ItemLists items = sorted_items(prices);
+  std::vector<SiteResult> results(at(model_.sites()));
+  std::vector<int> asked;
+  for (int s = 0; s < model_.sites(); ++s) {
+    if (room.empty() || !(room[at(s)] > 0)) {
+      asked.push_back(s);
+    } else {
+      results[at(s)].reduced = results[at(s)].opening = room[at(s)];
+      results[at(s)].pick.assign(at(model_.commodities()), -1);
+    }
+  }
   // Neighbouring sites are alike, so chunks of equal size are of equal work.
   constexpr std::size_t kChunk = 8;
-  const std::size_t sites = at(model_.sites());
-  const auto chunks = parallel_map((sites + kChunk - 1) / kChunk, [&](std::size_t c) {
-    std::vector<SiteResult> results;
-    for (std::size_t s = c * kChunk; s < std::min(sites, (c + 1) * kChunk); ++s) {
-      results.push_back(value_of_site(static_cast<int>(s), items, prices, within));
+  parallel_for_each_index((asked.size() + kChunk - 1) / kChunk, [&](std::size_t c) {
+    for (std::size_t i = c * kChunk; i < std::min(asked.size(), (c + 1) * kChunk);
+         ++i) {
+      results[at(asked[i])] = value_of_site(asked[i], items, prices, within);
     }
-    return results;
   });
-  std::vector<SiteResult> results;
-  for (const auto& chunk : chunks) {
-    results.insert(results.end(), chunk.begin(), chunk.end());
-  }
+  return results;
+}
+
+Outcome Lagrangian::outcome_of(const Prices& prices, const Restriction& within,
+                               const std::vector<SiteResult>& results) const {
   Outcome outcome;
   outcome.value = static_cast<double>(model_.instance().constant);
   for (const double price : prices.demand) outcome.value += price;

@@ -24,6 +24,16 @@ struct Outcome {
   std::vector<double> unserved;    ///< by demand, 0 .. 1
 };
 
+/// Lets sites alone that cannot be worth opening yet. A site can gain no more than the
+/// prices within its reach rise, and what more survival rows pay; what it lacked at
+/// `since` tells how far that is. Values stay exact, `opening` of the others is a
+/// bound.
+struct Slack {
+  Prices since;
+  std::vector<double> room;  ///< by site; <= 0: look at it
+  int uses = 0;
+};
+
 /// What an outcome does to the relaxed rows.
 struct Activity {
   std::vector<double> served;    ///< [block * demands + demand]: sum of shares
@@ -44,6 +54,8 @@ class Lagrangian {
 
   /// Of the plans within the restriction.
   Outcome evaluate(const Prices& prices, const Restriction& within) const;
+  /// The same, sooner; `slack` is of the restriction, and empty at first.
+  Outcome evaluate(const Prices& prices, const Restriction& within, Slack& slack) const;
   Activity activity(const Outcome& outcome, const Prices& prices) const;
 
  private:
@@ -131,6 +143,11 @@ class Lagrangian {
                                      const std::vector<double>& optimistic) const;
   SiteResult value_of_site(int site, const ItemLists& items, const Prices& prices,
                            const Restriction& within) const;
+  Outcome outcome_of(const Prices& prices, const Restriction& within,
+                     const std::vector<SiteResult>& results) const;
+  std::vector<SiteResult> results_of(const Prices& prices, const Restriction& within,
+                                     const std::vector<double>& room) const;
+  std::vector<double> rooms_left(const Prices& prices, const Slack& slack) const;
   void choose_sites(const std::vector<SiteResult>& results, const Restriction& within,
                     Outcome& outcome) const;
   void choose_unserved(const Prices& prices, Outcome& outcome) const;
@@ -147,11 +164,13 @@ class Lagrangian {
     std::vector<std::uint8_t> lost;     // by site; all 0 if any may be lost
     /// What a point supplies, by [site][point]; empty where no class reaches.
     std::vector<std::vector<float>> supply;
+    std::vector<float> most_supply;  // by site
   };
 
   const Model& model_;
   std::vector<Market> markets_;
-  bool shared_order_ = false;  // of items, used by some market
+  std::vector<std::vector<int>> reached_;  // by site: demands that some point reaches
+  bool shared_order_ = false;              // of items, used by some market
   std::vector<SurvivalRow> rows_;
   std::vector<Row> priced_;
 };
