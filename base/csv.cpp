@@ -110,6 +110,9 @@ CsvTable CsvTable::parse(std::string_view text, const std::string& name,
   CsvTable table;
   table.file_ = name;
   if (scanner.at_end()) faults.error({name, 1, 1}, "is empty: no header line");
+  if (text.find('\0') != std::string_view::npos) {
+    faults.error({name, 1, 1}, "is no text: it holds a NUL byte");
+  }
   faults.throw_if_errors();
   for (Cell& cell : scanner.record()) {
     if (std::ranges::count(table.header_, cell.text) > 0) {

@@ -13,6 +13,8 @@
 namespace isochrone::place {
 namespace {
 
+constexpr std::uint64_t kFewestWindows = 48;  // of a verdict: sim/MODEL.md, Attainment
+
 std::string money(std::int64_t usd_micro) { return to_text(MicroUsd::of(usd_micro)); }
 
 void name_open(const std::string& when, const plan::Cell& cell,
@@ -24,6 +26,32 @@ void name_open(const std::string& when, const plan::Cell& cell,
       cell.objective(), cell.limit_ms(), cell.attained() * 100, cell.low() * 100,
       cell.high() * 100,
       cell.missed_by().empty() ? "" : ", missed by " + missed_by(cell)));
+  if (cell.verdict() == "not shown" && cell.windows() < kFewestWindows) {
+    open.back() += fmt::format(
+        "; from {} windows of the {} that a verdict takes: simulate more requests",
+        cell.windows(), kFewestWindows);
+  }
+}
+
+/// "2 objectives are missed, 1 is not shown to be met".
+std::string how_many_open(const plan::Plan& plan) {
+  int missed = 0;
+  int not_shown = 0;
+  const auto count = [&](const auto& cells) {
+    for (const plan::Cell& cell : cells) {
+      missed += cell.verdict() == "missed" ? 1 : 0;
+      not_shown += cell.verdict() != "missed" && cell.verdict() != "met" ? 1 : 0;
+    }
+  };
+  count(plan.cells());
+  for (const plan::Drill& drill : plan.drills()) count(drill.cells());
+  const auto objectives = [](int n, const char* what) {
+    return n == 1 ? fmt::format("one objective is {}", what)
+                  : fmt::format("{} objectives are {}", n, what);
+  };
+  if (not_shown == 0) return objectives(missed, "missed");
+  const std::string open = objectives(not_shown, "not shown to be met");
+  return missed == 0 ? open : objectives(missed, "missed") + " and " + open;
 }
 
 /// Objectives that the simulation does not show as met, in the day and after each loss.
@@ -154,10 +182,7 @@ std::string summary(const plan::Plan& plan) {
   std::string out = fmt::format("{}: {}", plan.scenario(), plan.status());
   const std::vector<std::string> open = open_objectives(plan);
   if (!open.empty()) {
-    out +=
-        fmt::format(", BUT {} not shown to be met:",
-                    open.size() == 1 ? "one objective is"
-                                     : fmt::format("{} objectives are", open.size()));
+    out += fmt::format(", BUT {}:", how_many_open(plan));
   }
   if (plan.status() == "interrupted") {
     out += ", so neither lived through nor verified";

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "place/planner/unlawful.h"
+#include "scenarios/traffic.h"
 
 namespace isochrone::place {
 namespace {
@@ -25,6 +26,30 @@ class Explainer {
   Explainer(const Question& question, const std::vector<Serving>& servings,
             const BuiltInstance& built, plan::Plan& plan)
       : question_(question), servings_(servings), built_(built), plan_(plan) {}
+
+  /// Conflicts that differ in the loss alone are told once.
+  void explain_all(const std::vector<Conflict>& conflicts) {
+    std::vector<std::pair<const Conflict*, std::size_t>> told;  // and how many like it
+    for (const Conflict& conflict : conflicts) {
+      const auto like = [&](const auto& one) {
+        return one.first->kind == "survival" && conflict.kind == "survival" &&
+               one.first->demands == conflict.demands &&
+               one.first->detail == conflict.detail;
+      };
+      const auto found = std::ranges::find_if(told, like);
+      if (found == told.end()) {
+        told.emplace_back(&conflict, 0);
+      } else {
+        ++found->second;
+      }
+    }
+    for (const auto& [conflict, more] : told) {
+      explain(*conflict);
+      if (more == 0) continue;
+      plan::Conflict& row = *plan_.mutable_conflicts(plan_.conflicts_size() - 1);
+      row.set_text(fmt::format("{}; likewise after {} other losses", row.text(), more));
+    }
+  }
 
   void explain(const Conflict& conflict) {
     plan::Conflict& row = *plan_.add_conflicts();
@@ -218,15 +243,31 @@ class Explainer {
         fmt::format("{}: nearest {} site {} is {} away", name_of(d),
                     lawful < question_.candidates.sites.size() ? "lawful" : "candidate",
                     nearest->id, to_text(Micros{best}));
-    if (!widest)
-      return at + ", and no batch depth meets the objectives at any distance";
+    if (!widest) {
+      return at + ", and no batch depth meets the objectives at any distance" +
+             round_trips(p);
+    }
     if (best <= widest->count()) {
       return at + fmt::format(", within the widest reach {}, but no offer there fits",
                               to_text(*widest));
     }
-    return at +
-           fmt::format(", the widest reach of any batch depth is {}; {} more would do",
-                       to_text(*widest), to_text(Micros{best} - *widest));
+    return at + fmt::format(
+                    ", the widest reach of any batch depth is {}; {} more would do{}",
+                    to_text(*widest), to_text(Micros{best} - *widest), round_trips(p));
+  }
+
+  /// What is spent on the way before any work is done.
+  std::string round_trips(const Population& p) const {
+    const spec::Workload& workload = question_.workload(p.workload);
+    const std::int64_t trips = scenarios::connection_trips(workload);
+    const double access_ms = p.access.quantile_ms(0.5);
+    if (trips == 1 && access_ms < 50) return "";
+    return fmt::format(
+        "; a request makes {} over a last mile of {:.0f} ms (median){}, {:.0f} ms "
+        "before any site's distance and work",
+        trips == 1 ? "one round trip" : fmt::format("{} round trips", trips), access_ms,
+        trips == 1 ? "" : ", for it connects anew (" + workload.connection() + ")",
+        static_cast<double>(trips) * access_ms);
   }
 
   std::optional<Micros> widest_reach(const Population& p) const {
@@ -304,7 +345,7 @@ void explain_conflicts(const Question& question, const std::vector<Serving>& ser
                        const BuiltInstance& built, const Solution& solution,
                        plan::Plan& plan) {
   Explainer explainer(question, servings, built, plan);
-  for (const Conflict& conflict : solution.conflicts) explainer.explain(conflict);
+  explainer.explain_all(solution.conflicts);
   if (solution.status == Status::kUndecided) explainer.explain_doubt(solution);
 }
 

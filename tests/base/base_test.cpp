@@ -209,6 +209,14 @@ TEST_SUITE("base/unit") {
     CHECK(csv_cell("plain") == "plain");
   }
 
+  TEST_CASE("what is no text is no csv") {
+    const std::string bytes("value,weight\n1,\0\n", 17);
+
+    CHECK_THROWS_WITH_AS(CsvTable::parse(bytes, "b.csv", {}),
+                         doctest::Contains("is no text: it holds a NUL byte"),
+                         InputError);
+  }
+
   TEST_CASE("every fault of a csv file is told at once") {
     CHECK_THROWS_WITH_AS(CsvTable::parse("a,a\n1\n", "t.csv", {"b"}),
                          "t.csv:1:1: error: column \"b\" is missing\n"

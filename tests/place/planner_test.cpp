@@ -171,6 +171,16 @@ TEST_SUITE("place/planner") {
     CHECK(again.SerializeAsString() == revised().plan.SerializeAsString());
   }
 
+  TEST_CASE(
+      "without drills, objectives that stay open are told, and no loss is asked") {
+    const Planned planned =
+        plan_of({{"simulate", "{drills: false, hours: 10, max_requests: 1000}"}});
+
+    REQUIRE(planned.ending == Ending::kPlanned);
+    CHECK(open_cells(planned.plan).not_shown > 0);
+    CHECK(planned.plan.drills_size() == 0);
+  }
+
   TEST_CASE("one site cannot survive its loss, and the lines that ask so are cited") {
     const Planned planned = plan_of({{"limits.max_sites", "1"}});
 

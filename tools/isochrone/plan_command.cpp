@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -50,13 +51,21 @@ void run_plan(const PlanOptions& options, Session& session) {
   const bool has_plan = planned.plan.pools_size() > 0;
   std::optional<verify::Verification> checked;
   if (has_plan) checked = verified(planned, scenario, session.catalog());
-  // Shown first: a file that cannot be written must not take the result with it.
+  // File and terminal are told apart: one that fails must not take the other with it.
+  std::exception_ptr unwritten;
+  if (has_plan) {
+    try {
+      place::write_plan(planned.plan, options.output);
+    } catch (const std::exception&) {
+      unwritten = std::current_exception();
+    }
+  }
   print(place::show_plan(planned.plan));
   if (has_plan) {
     print(checked
               ? verification_text(*checked)
               : "\ninterrupted: the plan was not verified; `isochrone verify` does");
-    place::write_plan(planned.plan, options.output);
+    if (unwritten) std::rethrow_exception(unwritten);
     print(fmt::format("plan written to {}", options.output));
   }
   session.exit = exit_code(planned, checked.value_or(verify::Verification{}));

@@ -43,6 +43,16 @@ std::string stranger_text(const plan::Plan& plan, const scenarios::Scenario& sce
       scenario.hash.substr(0, kShown));
 }
 
+/// Before a plan that was lived through under a scenario that it was not made for.
+std::string other_question_text(const plan::Plan& plan,
+                                const scenarios::Scenario& scenario) {
+  if (plan.provenance().scenario_hash() == scenario.hash) return "";
+  return "lived through under a scenario that the plan was not made for: the "
+         "attainment "
+         "by region and hour is of the scenario as given, all else (users, how full, "
+         "bill, bound, what it was made for) of the plan's own\n\n";
+}
+
 void run_verify(const FileOptions& options, Session& session) {
   const scenarios::Scenario scenario = session.scenario(options.scenario);
   const plan::Plan plan = place::read_plan(options.plan);
@@ -69,7 +79,7 @@ void run_simulate(const FileOptions& options, Session& session) {
     faults.throw_if_errors();
   }
   if (!options.output.empty()) place::write_plan(plan, options.output);
-  print(place::show_plan(plan));
+  print(other_question_text(plan, scenario) + place::show_plan(plan));
   session.exit = all_met(plan) ? kDone : kObjectiveMissed;
 }
 

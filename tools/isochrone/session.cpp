@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
 #include "scenarios/vocabulary.h"
@@ -103,8 +104,14 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
     faults.error({output, 0, 0}, "the output has no name");
   } else if (fs::is_directory(path, error)) {
     faults.error({output, 0, 0}, "is a folder, no file to write to");
-  } else if (path.has_parent_path() && !fs::is_directory(path.parent_path(), error)) {
-    faults.error({output, 0, 0}, "there is no folder " + path.parent_path().string());
+  } else if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    faults.error({output, 0, 0}, "is no ordinary file");
+  } else if (const fs::path folder =
+                 path.has_parent_path() ? path.parent_path() : fs::path(".");
+             !fs::is_directory(folder, error)) {
+    faults.error({output, 0, 0}, "there is no folder " + folder.string());
+  } else if (access(folder.c_str(), W_OK) != 0) {
+    faults.error({output, 0, 0}, "the folder cannot be written to");
   }
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, error)) {
