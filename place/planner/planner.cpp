@@ -45,7 +45,7 @@ Work work_of(const scenarios::Scenario& scenario) {
   const std::string& wish = scenario.spec.optimize().work();
   if (wish == "quick") return {150, 3'000};
   if (wish == "thorough") return {3000, 200'000};
-  return {500, 8'000};
+  return {500, 16'000};
 }
 
 class Planner {
