@@ -75,6 +75,16 @@ std::vector<std::string> data_classes(const spec::Workload& workload) {
 
 }  // namespace
 
+std::vector<std::string> unclaimed_mechanisms(const spec::Residency& residency) {
+  const auto& claimed = residency.law().mechanisms();
+  const auto* field = spec::Residency::Law::descriptor()->FindFieldByName("mechanisms");
+  std::vector<std::string> words;
+  for (const std::string& word : field->options().GetExtension(spec::format).words()) {
+    if (std::ranges::count(claimed, word) == 0) words.push_back(word);
+  }
+  return words;
+}
+
 ResidencyRules::ResidencyRules(const Scenario& scenario, const Catalog& catalog)
     : scenario_(scenario), catalog_(catalog) {
   const HorizonDays horizon = horizon_days(scenario);

@@ -20,6 +20,10 @@ struct Verdict {
   std::vector<std::string> chain;  ///< the rows and lines that decided, in order
 };
 
+/// Mechanisms of transfer that `residency.law.mechanisms` could name and does not, in
+/// the order of the format.
+std::vector<std::string> unclaimed_mechanisms(const spec::Residency& residency);
+
 /// Law and policy of a scenario.
 ///
 /// Law: the own country (and a territory under the same law) is always allowed; rows of

@@ -15,6 +15,7 @@
 #include <lemon/preflow.h>
 #include <lemon/smart_graph.h>
 
+#include "base/diagnostics.h"
 #include "base/parallel.h"
 #include "place/planner/resolved.h"
 #include "scenarios/network.h"
@@ -331,6 +332,17 @@ std::vector<LossDrill> loss_drills(const Question& question, const plan::Plan& p
   const std::string& survive = question.scenario.spec.resilience().survive();
   if (survive.empty() || survive == "none") return {};
   return Drills(question, plan).all();
+}
+
+std::vector<LossDrill> lived_drills(const Question& question, const plan::Plan& plan) {
+  if (plan.drills_size() == 0) return {};
+  std::vector<LossDrill> drills = loss_drills(question, plan);
+  INVARIANT(std::ranges::equal(
+                drills, plan.drills(), {},
+                [](const LossDrill& drill) { return drill.row.element(); },
+                [](const plan::Drill& drill) { return drill.element(); }),
+            "drills in another order");
+  return drills;
 }
 
 }  // namespace isochrone::place

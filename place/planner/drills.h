@@ -25,4 +25,8 @@ struct LossDrill {
 /// bad blocks the earliest. Only blocks that `simulate.hours` covers.
 std::vector<LossDrill> loss_drills(const Question& question, const plan::Plan& plan);
 
+/// Those that the plan was lived through, in the order of plan.drills(); empty where
+/// none was.
+std::vector<LossDrill> lived_drills(const Question& question, const plan::Plan& plan);
+
 }  // namespace isochrone::place

@@ -16,6 +16,7 @@
 
 #include "place/planner/deploy.h"
 #include "place/planner/drills.h"
+#include "place/planner/seal.h"
 
 namespace isochrone::place {
 namespace {
@@ -25,6 +26,7 @@ using Cells = google::protobuf::RepeatedPtrField<plan::Cell>;
 
 constexpr double kFullEnough = 0.5;    // to be blamed for a miss
 constexpr double kTried = 0.8;         // to have shown that a table holds
+constexpr double kMostly = 0.5;        // of the misses of a cell
 constexpr double kScatterPart = 0.25;  // of the misses allowed: margin for scatter
 
 /// "ttft_p99.9_ms" -> 0.001.
@@ -152,17 +154,38 @@ std::string remedy(const plan::Cell& cell, const std::string& when) {
     return text + "; more requests would tell: simulate.max_requests";
   }
   text += fmt::format("; {:.4g} ms would be met", cell.at_percentile_ms());
-  if (cell.missed_by_size() > 0 && cell.missed_by(0) >= 0.5) {
+  if (missed_by_distance(cell)) {
     text += "; most of the misses are charged to the network";
   }
   return text;
+}
+
+/// What would help where an objective is open, a line each, the worst first.
+std::vector<std::string> remedies(const plan::Plan& plan) {
+  std::vector<std::pair<double, std::string>> all;
+  const auto look = [&](const Cells& cells, const std::string& when) {
+    for (const plan::Cell& cell : cells) {
+      if (!open(cell)) continue;
+      all.emplace_back((cell.attained() - 1) / misses_allowed(cell),
+                       remedy(cell, when));
+    }
+  };
+  look(plan.cells(), "");
+  for (const plan::Drill& drill : plan.drills()) {
+    look(drill.cells(), "after the loss of " + drill.element() + ": ");
+  }
+  std::ranges::stable_sort(all, {}, &std::pair<double, std::string>::first);
+  std::vector<std::string> lines;
+  for (auto& [worst, line] : all) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace
 
 std::vector<Lesson> lessons_of(const Question& question,
                                const std::vector<Serving>& servings,
-                               const plan::Plan& plan) {
+                               const plan::Plan& plan,
+                               const std::vector<LossDrill>& losses) {
   if (open_cells(plan).all() == 0) return {};
   const std::vector<TableOrigin> origins = table_origins(servings);
   std::map<std::tuple<std::size_t, std::size_t, bool>, std::vector<Lived>> seen;
@@ -174,14 +197,9 @@ std::vector<Lesson> lessons_of(const Question& question,
     }
   };
   add(Scene(question, plan, plan.cells(), deploy(question, plan), false), false);
-  if (plan.drills_size() > 0) {
-    std::vector<LossDrill> losses = loss_drills(question, plan);
-    for (std::size_t i = 0; i < losses.size(); ++i) {
-      const plan::Drill& drill = plan.drills(static_cast<int>(i));
-      INVARIANT(drill.element() == losses[i].row.element(), "drills in another order");
-      add(Scene(question, plan, drill.cells(), std::move(losses[i].deployment), true),
-          true);
-    }
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const plan::Drill& drill = plan.drills(static_cast<int>(i));
+    add(Scene(question, plan, drill.cells(), losses[i].deployment, true), true);
   }
   std::vector<Lesson> lessons;
   for (auto& [key, lived] : seen) {
@@ -232,23 +250,38 @@ OpenCells open_cells(const plan::Plan& plan) {
   return count;
 }
 
-std::vector<std::string> remedies(const plan::Plan& plan) {
-  std::vector<std::pair<double, std::string>> all;
-  const auto look = [&](const Cells& cells, const std::string& when) {
-    for (const plan::Cell& cell : cells) {
-      if (!open(cell)) continue;
-      all.emplace_back((cell.attained() - 1) / misses_allowed(cell),
-                       remedy(cell, when));
-    }
+bool missed_by_distance(const plan::Cell& cell) {
+  return open(cell) && cell.missed_by_size() > 0 && cell.missed_by(0) >= kMostly;
+}
+
+bool fewer_open(const plan::Plan& a, const plan::Plan& b) {
+  const auto rank = [](const plan::Plan& plan) {
+    const OpenCells open = open_cells(plan);
+    return std::tuple(open.missed, open.not_shown, plan.totals().objective_usd_micro());
   };
-  look(plan.cells(), "");
-  for (const plan::Drill& drill : plan.drills()) {
-    look(drill.cells(), "after the loss of " + drill.element() + ": ");
+  return rank(a) < rank(b);
+}
+
+void tell_open(plan::Plan& plan, std::size_t tried,
+               const std::vector<std::string>& notes) {
+  constexpr std::size_t kMostLines = 6;
+  if (open_cells(plan).all() == 0) return;
+  plan::Outlook& outlook = *plan.mutable_outlook();
+  if (tried > 0) {
+    outlook.add_lines(
+        fmt::format("tables were corrected {} times by what living through showed; "
+                    "this plan has the fewest open objectives",
+                    tried));
   }
-  std::ranges::stable_sort(all, {}, &std::pair<double, std::string>::first);
-  std::vector<std::string> lines;
-  for (auto& [worst, line] : all) lines.push_back(std::move(line));
-  return lines;
+  for (const std::string& note : notes) outlook.add_lines(note);
+  std::vector<std::string> lines = remedies(plan);
+  if (lines.size() > kMostLines) {
+    const std::string more = fmt::format("and {} more", lines.size() - kMostLines);
+    lines.resize(kMostLines);
+    lines.push_back(more);
+  }
+  for (const std::string& line : lines) outlook.add_lines(line);
+  seal(outlook);
 }
 
 }  // namespace isochrone::place

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "place/plan.pb.h"
+#include "place/planner/drills.h"
 #include "place/planner/question.h"
 #include "place/planner/serving.h"
 
@@ -21,10 +22,11 @@ struct Lesson {
 /// Tables of pools whose users miss an objective, or are not shown to meet it, while
 /// the pool is at least half full: there capacity is what can mend it. With what was
 /// seen of other pools of these tables. Empty: no table is to blame. The plan must have
-/// been assembled from these servings and lived through.
+/// been assembled from these servings and lived through, these losses too.
 std::vector<Lesson> lessons_of(const Question& question,
                                const std::vector<Serving>& servings,
-                               const plan::Plan& plan);
+                               const plan::Plan& plan,
+                               const std::vector<LossDrill>& losses);
 
 /// The tables corrected by what was seen; what was done, a line each, none without a
 /// lesson.
@@ -40,7 +42,15 @@ struct OpenCells {
 };
 OpenCells open_cells(const plan::Plan& plan);
 
-/// What would help where an objective is open, a line each, the worst first.
-std::vector<std::string> remedies(const plan::Plan& plan);
+/// Whether a cell is open, and most of its misses are charged to the network.
+bool missed_by_distance(const plan::Cell& cell);
+
+/// Whether a plan has fewer missed, then fewer open objectives, then costs less.
+bool fewer_open(const plan::Plan& a, const plan::Plan& b);
+
+/// Writes into a plan with open objectives why they stay open after so many
+/// corrections, with notes on those that failed, and what would help, the worst first.
+void tell_open(plan::Plan& plan, std::size_t tried,
+               const std::vector<std::string>& notes);
 
 }  // namespace isochrone::place

@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -294,10 +293,13 @@ class Planner {
     while (open_cells(best.plan).all() > 0) {
       if (revisions.size() == kMostRevisions || out_of_time()) break;
       const std::vector<Serving> before = servings_;
+      const std::vector<LossDrill> losses = lived_drills(question_, latest);
       std::vector<std::string> done;
-      if (may_hold) done = hold_to_reconnection(question_, latest, servings_);
+      if (may_hold) done = hold_to_reconnection(question_, latest, losses, servings_);
       const bool held = !done.empty();
-      if (!held) done = learn(lessons_of(question_, servings_, latest), servings_);
+      if (!held) {
+        done = learn(lessons_of(question_, servings_, latest, losses), servings_);
+      }
       if (done.empty()) {
         notes.push_back("no capacity table is to blame");
         break;
@@ -307,7 +309,7 @@ class Planner {
       Planned next = conclude(revisions);
       if (next.ending == Ending::kPlanned) {
         latest = next.plan;
-        if (better(next.plan, best.plan)) best = std::move(next);
+        if (fewer_open(next.plan, best.plan)) best = std::move(next);
         continue;
       }
       notes.push_back(why_no_revision(revisions.back(), next));
@@ -341,15 +343,6 @@ class Planner {
     return settings_.time_limit_s && solving_.count() >= *settings_.time_limit_s;
   }
 
-  static bool better(const plan::Plan& a, const plan::Plan& b) {
-    const auto rank = [](const plan::Plan& plan) {
-      const OpenCells open = open_cells(plan);
-      return std::tuple(open.missed, open.not_shown,
-                        plan.totals().objective_usd_micro());
-    };
-    return rank(a) < rank(b);
-  }
-
   plan::Revision revise(const std::vector<std::string>& done,
                         const plan::Plan& missed) const {
     plan::Revision revision;
@@ -365,28 +358,6 @@ class Planner {
     }
     seal(revision);
     return revision;
-  }
-
-  static void tell_open(plan::Plan& plan, std::size_t tried,
-                        const std::vector<std::string>& notes) {
-    constexpr std::size_t kMostLines = 6;
-    if (open_cells(plan).all() == 0) return;
-    plan::Outlook& outlook = *plan.mutable_outlook();
-    if (tried > 0) {
-      outlook.add_lines(
-          fmt::format("tables were corrected {} times by what living through showed; "
-                      "this plan has the fewest open objectives",
-                      tried));
-    }
-    for (const std::string& note : notes) outlook.add_lines(note);
-    std::vector<std::string> lines = remedies(plan);
-    if (lines.size() > kMostLines) {
-      const std::string more = fmt::format("and {} more", lines.size() - kMostLines);
-      lines.resize(kMostLines);
-      lines.push_back(more);
-    }
-    for (const std::string& line : lines) outlook.add_lines(line);
-    seal(outlook);
   }
 
   const scenarios::Scenario& scenario_;

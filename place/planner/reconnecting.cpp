@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "place/planner/best_effort.h"
-#include "place/planner/drills.h"
+#include "place/planner/lessons.h"
 #include "scenarios/network.h"
 #include "scenarios/traffic.h"
 
@@ -18,8 +18,6 @@ namespace {
 
 using scenarios::Population;
 
-constexpr double kMostly = 0.5;  // of the misses of a cell
-
 /// A route that a drill sends moved users over.
 struct Moved {
   TableOrigin table;
@@ -27,21 +25,14 @@ struct Moved {
   Micros rtt;
 };
 
-bool missed_by_distance(const plan::Cell& cell) {
-  return cell.verdict() != "met" && cell.missed_by_size() > 0 &&
-         cell.missed_by(0) >= kMostly;
-}
-
 std::vector<Moved> moved_too_far(const Question& question, const plan::Plan& plan,
+                                 const std::vector<LossDrill>& losses,
                                  const std::vector<Serving>& servings) {
   std::vector<Moved> moved;
-  if (plan.drills_size() == 0) return moved;
   const auto origins = table_origins(servings);
-  const std::vector<LossDrill> losses = loss_drills(question, plan);
   for (std::size_t i = 0; i < losses.size(); ++i) {
     std::set<std::pair<std::string, std::string>> missed;  // workload, region
     const plan::Drill& drill = plan.drills(static_cast<int>(i));
-    INVARIANT(drill.element() == losses[i].row.element(), "drills in another order");
     for (const plan::Cell& cell : drill.cells()) {
       if (missed_by_distance(cell)) missed.emplace(cell.workload(), cell.region());
     }
@@ -100,9 +91,10 @@ Serving held(const Question& question, Serving serving,
 
 std::vector<std::string> hold_to_reconnection(const Question& question,
                                               const plan::Plan& plan,
+                                              const std::vector<LossDrill>& losses,
                                               std::vector<Serving>& servings) {
   std::vector<std::set<Serving::Users>> asked(servings.size());
-  const std::vector<Moved> moved = moved_too_far(question, plan, servings);
+  const std::vector<Moved> moved = moved_too_far(question, plan, losses, servings);
   for (const Moved& one : moved) {
     const Serving& serving = servings[one.table.serving];
     if (!serving.reconnecting.contains(one.users)) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "place/plan.pb.h"
+#include "place/planner/drills.h"
 #include "place/planner/question.h"
 #include "place/planner/serving.h"
 
@@ -16,9 +17,11 @@ namespace isochrone::place {
 /// connection are held to that reach from now on (Serving::reconnecting), as long as
 /// two elements can serve them within it: else no plan would survive a loss.
 /// Returns what was done, a line per demand entry; empty if nothing was.
-/// The plan must have been assembled from these servings and lived through.
+/// The plan must have been assembled from these servings and lived through, these
+/// losses too.
 std::vector<std::string> hold_to_reconnection(const Question& question,
                                               const plan::Plan& plan,
+                                              const std::vector<LossDrill>& losses,
                                               std::vector<Serving>& servings);
 
 }  // namespace isochrone::place

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/residency.h"
+
 namespace isochrone::place {
 namespace {
 
@@ -165,12 +167,9 @@ class Easing {
   void ease_law() {
     const spec::Residency& residency = spec_.residency();
     if (residency.mode() != "law" && residency.mode() != "both") return;
-    const auto& held = residency.law().mechanisms();
     std::string with;
-    for (const std::string& mechanism : held) with += mechanism + ", ";
-    for (const char* more :
-         {"adequacy", "dpf", "scc", "bcr", "certification", "consent", "baa"}) {
-      if (std::ranges::count(held, more) > 0) continue;
+    for (const std::string& held : residency.law().mechanisms()) with += held + ", ";
+    for (const std::string& more : scenarios::unclaimed_mechanisms(residency)) {
       found_.push_back(
           {fmt::format("residency.law.mechanisms with {}", more),
            {{{"residency.law.mechanisms", "[" + with + more + "]"}, more}}});

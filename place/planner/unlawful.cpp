@@ -20,41 +20,25 @@ struct Group {
   double users = 0;
 };
 
-/// Candidate sites that the scenario's law would open if it also claimed a mechanism.
-class Mechanisms {
- public:
-  explicit Mechanisms(const Question& question) : question_(question) {
-    const auto& claimed = question.scenario.spec.residency().law().mechanisms();
-    const auto* field =
-        spec::Residency::Law::descriptor()->FindFieldByName("mechanisms");
-    for (const std::string& word :
-         field->options().GetExtension(spec::format).words()) {
-      if (std::ranges::count(claimed, word) == 0) missing_.push_back(word);
-    }
+/// Mechanisms that would each, claimed beside the others, open candidate sites.
+std::vector<std::string> that_open(const Question& question, const Population& p) {
+  std::vector<std::string> found;
+  for (const std::string& word :
+       scenarios::unclaimed_mechanisms(question.scenario.spec.residency())) {
+    scenarios::Scenario with = question.scenario;
+    with.spec.mutable_residency()->mutable_law()->add_mechanisms(word);
+    const scenarios::ResidencyRules rules(with, question.catalog);
+    const auto opened =
+        std::ranges::count_if(question.candidates.sites, [&](const auto& site) {
+          return rules.verdict(p.endpoint.country, p.workload, site.endpoint.country)
+              .allowed;
+        });
+    if (opened == 0) continue;
+    found.push_back(
+        fmt::format("{} ({} {})", word, opened, opened == 1 ? "site" : "sites"));
   }
-
-  std::vector<std::string> that_open(const Population& p) const {
-    std::vector<std::string> found;
-    for (const std::string& word : missing_) {
-      scenarios::Scenario with = question_.scenario;
-      with.spec.mutable_residency()->mutable_law()->add_mechanisms(word);
-      const scenarios::ResidencyRules rules(with, question_.catalog);
-      const auto opened =
-          std::ranges::count_if(question_.candidates.sites, [&](const auto& site) {
-            return rules.verdict(p.endpoint.country, p.workload, site.endpoint.country)
-                .allowed;
-          });
-      if (opened > 0)
-        found.push_back(
-            fmt::format("{} ({} {})", word, opened, opened == 1 ? "site" : "sites"));
-    }
-    return found;
-  }
-
- private:
-  const Question& question_;
-  std::vector<std::string> missing_;
-};
+  return found;
+}
 
 /// What keeps users from the site that is nearest to them.
 std::string obstacle(const Question& question, std::size_t row) {
@@ -79,7 +63,7 @@ std::string remedy(const Question& question, const Population& p) {
         "rules allow (sites.add)",
         country);
   }
-  const auto open = Mechanisms(question).that_open(p);
+  const std::vector<std::string> open = that_open(question, p);
   if (open.empty()) {
     return fmt::format(
         "no single transfer mechanism would, but a site in {} "

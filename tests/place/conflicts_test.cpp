@@ -5,14 +5,13 @@
 
 #include "place/planner/planner.h"
 #include "scenarios/scenario.h"
+#include "tests/place/world.h"
 
 namespace isochrone::place {
 namespace {
 
 TEST_SUITE("place/conflicts") {
   TEST_CASE("a job that no offer fits is told why, by the commonest reasons") {
-    const auto catalog =
-        datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
     // 8,000 GPU-hours in one job on 8 GPUs last 1,000 h.
     const scenarios::Scenario scenario =
         scenarios::parse_scenario(R"(name: late
@@ -30,9 +29,9 @@ sites:
 terms: {allow: [on_demand]}
 residency: {mode: off}
 )",
-                                  "late.yaml", ".", catalog);
+                                  "late.yaml", ".", world());
 
-    const Planned planned = make_plan(scenario, catalog, {});
+    const Planned planned = make_plan(scenario, world(), {});
 
     REQUIRE(planned.ending == Ending::kInfeasible);
     REQUIRE(planned.plan.conflicts_size() > 0);
@@ -42,8 +41,6 @@ residency: {mode: off}
   }
 
   TEST_CASE("users whom the law keeps from every site are told by country") {
-    const auto catalog =
-        datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
     const std::string yaml = R"(name: over-the-ocean
 horizon: {order_date: 2026-12-01, start: 2027-03-01, months: 12}
 workloads:
@@ -55,18 +52,16 @@ demand:
      burstiness: {cv: 1.1, correlation_min: 5}}
 sites:
   only: ["far/*"]
-  add:
-    - {name: far/ashburn, city: Ashburn, country: US,
-       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
-                 usd_per_gpu_hour: 1.0, available_gpus: 64, lead_time_days: 10}]}
+  add: [)" + l40s_site("far/ashburn", "Ashburn", "US", 1) +
+                             R"(]
 terms: {allow: [on_demand]}
 residency: {mode: law, law: {mechanisms: [adequacy], unknown: deny}}
 )";
     const auto ocean = [&](const std::vector<scenarios::Setting>& settings) {
-      return scenarios::parse_scenario(yaml, "ocean.yaml", ".", catalog, settings);
+      return scenarios::parse_scenario(yaml, "ocean.yaml", ".", world(), settings);
     };
 
-    const Planned planned = make_plan(ocean({}), catalog, {});
+    const Planned planned = make_plan(ocean({}), world(), {});
 
     REQUIRE(planned.ending == Ending::kInfeasible);
     REQUIRE(planned.plan.conflicts_size() == 1);
@@ -78,17 +73,15 @@ residency: {mode: law, law: {mechanisms: [adequacy], unknown: deny}}
                     "dpf (1 site) or scc (1 site) or bcr (1 site) in "
                     "residency.law.mechanisms would") != std::string::npos);
     // And with one of them it can be planned.
-    CHECK(decide(ocean({{"residency.law.mechanisms", "[scc]"}}), catalog, {}).ending ==
+    CHECK(decide(ocean({{"residency.law.mechanisms", "[scc]"}}), world(), {}).ending ==
           Ending::kPlanned);
   }
 
   // German health data may not go to the United States without a mechanism, so Virginia
   // is no refuge.
   TEST_CASE("whom the law leaves nowhere after a loss is told so, not of stock") {
-    const auto catalog =
-        datasets::Catalog::load(std::string(ISOCHRONE_ROOT) + "/datasets");
-    const scenarios::Scenario scenario =
-        scenarios::parse_scenario(R"(name: ward
+    const scenarios::Scenario scenario = scenarios::parse_scenario(
+        R"(name: ward
 horizon: {order_date: 2026-12-01, start: 2027-03-01, months: 12}
 workloads:
   - {name: read, kind: service, service_ms: {constant: 20}, streams_per_gpu: 4,
@@ -98,21 +91,16 @@ demand:
      rps_peak: 9, access: none}
 sites:
   only: ["one/*", "two/*"]
-  add:
-    - {name: one/frankfurt, city: Frankfurt am Main, country: DE,
-       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
-                 usd_per_gpu_hour: 1.5, available_gpus: 64, lead_time_days: 10}]}
-    - {name: two/ashburn, city: Ashburn, country: US,
-       offers: [{gpu: L40S-48GB, shape_gpus: 1, term: on_demand,
-                 usd_per_gpu_hour: 1.5, available_gpus: 64, lead_time_days: 10}]}
+  add: [)" + l40s_site("one/frankfurt", "Frankfurt am Main", "DE", 1.5) +
+            ", " + l40s_site("two/ashburn", "Ashburn", "US", 1.5) + R"(]
 terms: {allow: [on_demand]}
 residency: {mode: law, law: {mechanisms: [], unknown: deny}}
 resilience: {survive: site, degraded: {e2e_p95_ms: 900}}
 optimize: {work: quick}
 )",
-                                  "ward.yaml", ".", catalog);
+        "ward.yaml", ".", world());
 
-    const Planned planned = make_plan(scenario, catalog, {});
+    const Planned planned = make_plan(scenario, world(), {});
 
     REQUIRE(planned.ending == Ending::kInfeasible);
     REQUIRE(planned.plan.conflicts_size() > 0);

@@ -50,13 +50,12 @@ optimize: {work: quick}
                                    "desk.yaml", ".", world(), settings);
 }
 
-std::string offer(const std::string& name, const std::string& city,
-                  const std::string& country, double usd) {
-  return fmt::format(
-      "{{name: {}, city: {}, country: {}, offers: [{{gpu: L40S-48GB, "
-      "shape_gpus: 1, term: on_demand, usd_per_gpu_hour: {}, "
-      "available_gpus: 64, lead_time_days: 10}}]}}",
-      name, city, country, usd);
+/// The desk where a loss may take 250 ms, with these sites near or over the ocean.
+Settings over_the_ocean(const std::string& sites) {
+  return {{"workloads[0].slo", "{e2e_p95_ms: 400}"},
+          {"resilience.degraded", "{e2e_p95_ms: 250}"},
+          {"sites.only", R"(["near/*", "far/*"])"},
+          {"sites.add", "[" + sites + "]"}};
 }
 
 Planned plan_of(const Settings& settings, const PlannerSettings& how = {}) {
@@ -105,16 +104,11 @@ TEST_SUITE("place/planner") {
   // loss 5 % may take longer than 250 ms; p95 of the service is 60 ms. One round trip
   // over the ocean leaves 100 ms for the queue; three, of 270 ms, leave nothing.
   TEST_CASE("moved users who cannot connect anew in time get sites that are near") {
-    const Settings ocean{
-        {"workloads[0].slo", "{e2e_p95_ms: 400}"},
-        {"resilience.degraded", "{e2e_p95_ms: 250}"},
-        {"sites.only", R"(["near/*", "far/*"])"},
-        {"sites.add",
-         fmt::format(R"([{}, {}, {}, {}])",
-                     offer("near/frankfurt", "Frankfurt am Main", "DE", 2.5),
-                     offer("near/paris", "Paris", "FR", 2.5),
-                     offer("far/ashburn", "Ashburn", "US", 1),
-                     offer("far/montreal", "Montréal", "CA", 1))}};
+    const Settings ocean = over_the_ocean(fmt::format(
+        "{}, {}, {}, {}", l40s_site("near/frankfurt", "Frankfurt am Main", "DE", 2.5),
+        l40s_site("near/paris", "Paris", "FR", 2.5),
+        l40s_site("far/ashburn", "Ashburn", "US", 1),
+        l40s_site("far/montreal", "Montréal", "CA", 1)));
 
     const Planned planned = plan_of(ocean);
 
@@ -134,15 +128,10 @@ TEST_SUITE("place/planner") {
   }
 
   TEST_CASE("where no two sites are near enough for that, the plan stays and says so") {
-    const Settings ocean{
-        {"workloads[0].slo", "{e2e_p95_ms: 400}"},
-        {"resilience.degraded", "{e2e_p95_ms: 250}"},
-        {"sites.only", R"(["near/*", "far/*"])"},
-        {"sites.add",
-         fmt::format(R"([{}, {}, {}])",
-                     offer("near/frankfurt", "Frankfurt am Main", "DE", 2.5),
-                     offer("far/ashburn", "Ashburn", "US", 1),
-                     offer("far/montreal", "Montréal", "CA", 1))}};
+    const Settings ocean = over_the_ocean(fmt::format(
+        "{}, {}, {}", l40s_site("near/frankfurt", "Frankfurt am Main", "DE", 2.5),
+        l40s_site("far/ashburn", "Ashburn", "US", 1),
+        l40s_site("far/montreal", "Montréal", "CA", 1)));
 
     const Planned planned = plan_of(ocean);
 
